@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "cli/command.hpp"
+
+namespace sonde {
+
+// What "sonde --help" prints.
+std::string program_help(const CommandList& commands);
+
+// What "sonde COMMAND --help" prints.
+std::string command_help(Command& command);
+
+// "sonde report PATH... [options]"
+std::string usage_line(const CommandInfo& info, const Options& options);
+
+// "-o, --output FILE"
+std::string option_title(const Option& option);
+// The help with the choices and the default behind it.
+std::string option_help(const Option& option);
+
+}  // namespace sonde

@@ -1,0 +1,46 @@
+#include "cli/info_command.hpp"
+
+#include "cli/output.hpp"
+#include "cli/reading.hpp"
+#include "cli/usage.hpp"
+#include "report/info.hpp"
+
+namespace sonde {
+
+CommandInfo InfoCommand::info() const {
+  CommandInfo info;
+  info.name = "info";
+  info.description = "tell what a trace file is and what it holds";
+  info.details =
+      "Prints format, producer, time span, devices, events by kind, tracks, and everything that could "
+      "not be read. With JSON, several traces are several members of 'runs'.";
+  info.examples = {{"sonde info trace.json.gz", "one file"},
+                   {"sonde info logs/ --format json", "all traces of a folder, for a script"}};
+  return info;
+}
+
+void InfoCommand::define(Options& options) {
+  Option& paths = options.positionals(paths_, "PATH", "trace files, folders of traces, or - for "
+                                                      "standard input");
+  paths.required = true;
+  paths.hint = ValueHint::File;
+  Option& format = options.text(format_, "-f,--format", "FORMAT", "how to write it");
+  format.choices = {"text", "json", "csv", "markdown"};
+  format.only_choices = true;
+  format.default_text = "text";
+  Option& output = options.text(output_, "-o,--output", "FILE",
+                                "write to this file instead of standard output");
+  output.hint = ValueHint::File;
+  Option& color = options.text(color_, "--color", "WHEN", "colours");
+  color.choices = {"auto", "always", "never"};
+  color.only_choices = true;
+  color.default_text = "auto: on a terminal, unless NO_COLOR is set";
+}
+
+int InfoCommand::run() {
+  const Result<TraceSet> traces = read_traces(paths_);
+  if (!traces) return report_failure(traces.error(), "info");
+  return write_output(info_report(*traces, format_, render_options(color_, output_)), output_);
+}
+
+}  // namespace sonde

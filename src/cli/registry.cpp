@@ -1,0 +1,22 @@
+#include "cli/command.hpp"
+#include "cli/completion_command.hpp"
+#include "cli/help_command.hpp"
+#include "cli/info_command.hpp"
+#include "cli/man_command.hpp"
+#include "cli/report_command.hpp"
+#include "cli/serve_command.hpp"
+
+namespace sonde {
+
+CommandList all_commands() {
+  CommandList commands;
+  commands.push_back(std::make_unique<ReportCommand>());
+  commands.push_back(std::make_unique<InfoCommand>());
+  commands.push_back(std::make_unique<ServeCommand>());
+  commands.push_back(std::make_unique<CompletionCommand>());
+  commands.push_back(std::make_unique<HelpCommand>());
+  commands.push_back(std::make_unique<ManCommand>());
+  return commands;
+}
+
+}  // namespace sonde

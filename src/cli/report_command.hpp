@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "report/report.hpp"
+
+namespace sonde {
+
+// sonde report PATH...: what took the time, as text or data.
+class ReportCommand : public Command {
+ public:
+  CommandInfo info() const override;
+  void define(Options& options) override;
+  int run() override;
+
+ private:
+  std::vector<std::string> paths_;
+  ReportRequest request_;
+  std::int64_t limit_ = kNoLimit;
+  std::string color_ = "auto";
+  std::string output_;
+
+  static constexpr std::int64_t kNoLimit = INT64_MIN;
+};
+
+}  // namespace sonde

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "base/result.hpp"
+#include "import/json/event_splitter.hpp"
+
+namespace sonde {
+
+// Runs a splitter in a thread of its own while `workers` threads turn its blocks into parts, and
+// hands the parts on in file order, one at a time. A fixed set of blocks goes round, so that the
+// memory does not grow with the file.
+template <class Part>
+struct BlockPipeline {
+  EventSplitter& splitter;
+  std::size_t workers;
+  std::function<std::unique_ptr<Part>(std::size_t worker, const EventBlock& block)> read;
+  std::function<void(Part& part)> append;
+  std::function<void()> tick;  // now and then, from the splitter's thread
+
+  // Fails when the source does; what came before is appended by then.
+  Result<bool> run();
+};
+
+// The type-free heart of it: `append` gets what `read` returned.
+Result<bool> run_block_pipeline(EventSplitter& splitter, std::size_t workers,
+                                const std::function<std::shared_ptr<void>(std::size_t, const EventBlock&)>& read,
+                                const std::function<void(void*)>& append, const std::function<void()>& tick);
+
+template <class Part>
+Result<bool> BlockPipeline<Part>::run() {
+  return run_block_pipeline(
+      splitter, workers,
+      [&](std::size_t worker, const EventBlock& block) -> std::shared_ptr<void> {
+        return std::shared_ptr<Part>(read(worker, block));
+      },
+      [&](void* part) { append(*static_cast<Part*>(part)); }, tick);
+}
+
+}  // namespace sonde

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/flat_map.hpp"
+#include "import/trace_event/batch.hpp"
+#include "import/trace_event/samples.hpp"
+#include "trace/builder.hpp"
+
+namespace sonde {
+
+// Puts batches, in file order, into one TraceBuilder: local string and track numbers become the
+// trace's own, begin and end events become slices, arrows find the slices that they bind to.
+class EventAssembler {
+ public:
+  explicit EventAssembler(TraceBuilder& builder) : builder_(builder) {}
+
+  void append(const Batch& batch);
+
+  // After the last batch: closes open slices, gives samples their stacks, nests all tracks, draws
+  // the arrows of flow events.
+  void finish(unsigned threads, const Metadata& metadata);
+
+  std::uint64_t events() const { return events_; }
+  bool has_backward_flows() const { return backward_flows_ > 0; }
+
+ private:
+  // What one reader's numbers mean.
+  struct ReaderNames {
+    std::uint64_t epoch = 0;
+    std::vector<std::string_view> texts;
+    std::vector<StringId> strings;
+    std::vector<TrackKey> track_keys;
+    std::vector<TrackId> tracks;
+  };
+  struct ProcessInfo {
+    std::int64_t pid = 0;
+    StringId pid_text;
+    StringId name;
+    StringId labels;
+    std::int64_t sort_index = kNoNumber;
+  };
+  struct PendingRows {
+    std::optional<OperatorRow> op;
+    std::optional<LaunchRow> launch;
+    std::optional<DeviceRow> device;
+    std::optional<PythonRow> python;
+    std::optional<CollectiveRow> collective;
+  };
+  // One half of a slice that the file gives as two events.
+  struct HalfSlice {
+    TrackId track;
+    Nanos time = 0;
+    StringId name;
+    StringId category;
+    SliceKind kind = SliceKind::Other;
+    bool begins = true;
+    std::uint32_t rows = UINT32_MAX;  // index of pending_rows_
+  };
+  struct FlowPoint {
+    StringId category;
+    StringId id_text;
+    std::int64_t id = 0;
+    TrackId track;
+    Nanos time = 0;
+    SliceId bound;
+    RecordType type = RecordType::FlowStart;
+  };
+  struct Cursor;  // the next row of each of a batch's tables
+
+  StringId string(ReaderNames& names, LocalId local);
+  StringId optional_string(ReaderNames& names, StringId local);
+  TrackId track(ReaderNames& names, LocalId local);
+  TrackId global_track(ReaderNames& names, const TrackKey& key);
+  ProcessInfo* find_process(std::int64_t pid, StringId pid_text, bool add);
+  void append_slice(ReaderNames& names, const Batch& batch, const Record& record, Cursor& at);
+  void append_half(ReaderNames& names, const Batch& batch, const Record& record, Cursor& at);
+  OperatorRow operator_row(ReaderNames& names, const Batch& batch, Cursor& at);
+  CollectiveRow collective_row(ReaderNames& names, const Batch& batch, Cursor& at);
+  void place_track(SliceKind kind, TrackId track, std::int32_t device);
+  void close_halves();
+  void name_tracks();
+  void draw_flows();
+  void bind_flows();
+
+  TraceBuilder& builder_;
+  std::vector<ReaderNames> readers_;
+  std::vector<ProcessInfo> processes_;
+  FlatMap<std::uint32_t> process_ids_;
+  StringPool invalid_texts_;            // those with bytes that are no UTF-8
+  std::vector<TrackKey> track_keys_;    // of each track; texts are trace strings
+  FlatMap<std::uint32_t> track_ids_;
+  std::vector<SliceId> last_slice_;     // of each track
+  std::vector<HalfSlice> halves_;
+  std::vector<PendingRows> pending_rows_;
+  std::vector<FlowPoint> flows_;
+  std::vector<PendingSample> samples_;
+  std::uint64_t events_ = 0;
+  std::uint64_t backward_flows_ = 0;
+};
+
+}  // namespace sonde

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "import/json/json_cursor.hpp"
+#include "trace/trace.hpp"
+
+namespace sonde {
+
+// pid, tid and id may each be a number or a text.
+struct ScalarText {
+  enum class Type : std::uint8_t { None, Number, Text };
+  Type type = Type::None;
+  std::int64_t number = 0;
+  RawString text;
+};
+
+enum class TimeState : std::uint8_t { Missing, Good, Quoted, Bad };
+
+// The arguments of operators and calls. Texts are JSON of the file.
+struct EventArgs {
+  std::int64_t external_id = kNoNumber;
+  std::int64_t correlation = kNoNumber;
+  std::int64_t cbid = kNoNumber;
+  std::int64_t sequence = kNoNumber;
+  std::int64_t forward_thread = kNoNumber;
+  std::int64_t order = kNoNumber;
+  std::string_view shapes;
+  std::string_view types;
+  std::string_view strides;
+  std::string_view concrete;
+};
+
+// The arguments of all others. Kept apart since clearing them for every event would cost as much as
+// reading a short one.
+struct RareArgs {
+  bool used = false;
+  std::int64_t device = kNoNumber;
+  std::int64_t stream = kNoNumber;
+  std::int64_t context = kNoNumber;
+  std::int64_t bytes = kNoNumber;
+  std::int64_t registers = kNoNumber;
+  std::int64_t shared_memory = kNoNumber;
+  std::int64_t grid[3] = {-1, -1, -1};
+  std::int64_t block[3] = {-1, -1, -1};
+  double blocks_per_sm = -1;
+  double warps_per_sm = -1;
+  double occupancy = -1;
+  double bandwidth = -1;
+  std::int64_t python_id = kNoNumber;
+  std::int64_t python_parent = kNoNumber;
+  std::int64_t python_module = kNoNumber;
+  std::int64_t address = 0;
+  std::int64_t device_type = kNoNumber;
+  std::int64_t device_id = kNoNumber;
+  std::int64_t total_allocated = kNoNumber;
+  std::int64_t total_reserved = kNoNumber;
+  std::int64_t in_elements = kNoNumber;
+  std::int64_t out_elements = kNoNumber;
+  std::int64_t group_size = kNoNumber;
+  std::int64_t collective_sequence = kNoNumber;
+  RawString stack;
+  RawString module;
+  RawString collective;
+  RawString dtype;
+  RawString group;
+  RawString group_description;
+  RawString group_ranks;
+};
+
+struct EventFields {
+  char phase = '\0';
+  char scope = 't';
+  bool odd_id = false;  // pid, tid or id is neither number nor text
+  TimeState time_state = TimeState::Missing;
+  TimeState duration_state = TimeState::Missing;
+  Nanos time = 0;
+  Nanos duration = 0;
+  RawString category;
+  RawString name;
+  ScalarText pid;
+  ScalarText tid;
+  ScalarText id;
+  std::string_view args_text;  // with its braces; empty where there is none
+  RawString stack_frame;       // "sf": an id in the file's stackFrames
+  EventArgs args;
+};
+
+// One event of a trace-event file, its texts pointing into the block.
+struct Event : EventFields {
+  RareArgs rare;
+};
+
+// Fills `event` from the text of one JSON object; false where it is not well-formed.
+bool parse_event(std::string_view text, Event& event);
+
+}  // namespace sonde

@@ -1,0 +1,81 @@
+#include "import/trace_event/trace_event.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "import/json/pipeline.hpp"
+#include "import/trace_event/assembler.hpp"
+
+namespace sonde {
+namespace {
+
+std::size_t skip_space(std::string_view text, std::size_t i) {
+  while (i < text.size() && (text[i] == ' ' || text[i] == '\n' || text[i] == '\r' || text[i] == '\t')) ++i;
+  return i;
+}
+
+unsigned thread_count(const LoadOptions& options) {
+  const unsigned wanted = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();
+  return std::clamp(wanted, 1u, 16u);
+}
+
+}  // namespace
+
+bool looks_like_trace_events(std::string_view head) {
+  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+  std::size_t i = skip_space(head, 0);
+  if (i >= head.size()) return false;
+  if (head[i] == '{') {
+    i = skip_space(head, i + 1);
+    return i >= head.size() || head[i] == '"' || head[i] == '}';
+  }
+  if (head[i] != '[') return false;
+  i = skip_space(head, i + 1);
+  return i >= head.size() || head[i] == '{' || head[i] == ']';
+}
+
+Result<EventFileFacts> read_trace_events(const ImportInput& input, Dialect dialect, TraceBuilder& builder) {
+  const unsigned threads = thread_count(input.options);
+  EventSplitter splitter(input.source);
+  std::vector<EventReader> readers;
+  for (std::size_t i = 0; i < threads; ++i) readers.emplace_back(i, dialect);
+  EventAssembler assembler(builder);
+
+  BlockPipeline<Batch> pipeline{
+      splitter, threads,
+      [&](std::size_t worker, const EventBlock& block) { return readers[worker].read(block); },
+      [&](Batch& batch) {
+        const double done = input.disk_bytes == 0 ? 0 : double(batch.disk_offset) / double(input.disk_bytes);
+        builder.make_room(batch.records.size(), batch.operators.size(), batch.launches.size(),
+                          batch.device_work.size(), done);
+        assembler.append(batch);
+      },
+      [&] {
+        if (input.options.progress) {
+          input.options.progress({input.path, input.source.consumed(), input.disk_bytes});
+        }
+      }};
+  Result<bool> ran = pipeline.run();
+  if (!ran) return ran.error();
+
+  builder.losses().merge(splitter.losses());
+  builder.losses().merge(input.source.losses());
+  builder.meta().input_bytes = splitter.bytes_read();
+  builder.meta().file_events = assembler.events();
+  builder.losses().add("no_events", Severity::Warning,
+                       "The list of events is empty: the profiler recorded nothing, or its file was cut.",
+                       splitter.found_events_array() && assembler.events() == 0 ? 1 : 0);
+  assembler.finish(threads, splitter.metadata());
+
+  if (!splitter.found_events_array() && splitter.ends_early()) {
+    return Error{ErrorCode::BrokenInput, "the file ends before its list of events: it was cut", input.path,
+                 splitter.bytes_read(), "nothing could be read; copy the file again"};
+  }
+  if (!splitter.found_events_array()) {
+    return Error{ErrorCode::UnknownFormat, "JSON, but no trace: it has no \"traceEvents\" list", input.path, {},
+                 "Sonde reads trace-event JSON: {\"traceEvents\": […]} or […]"};
+  }
+  return EventFileFacts{splitter.metadata(), assembler.has_backward_flows()};
+}
+
+}  // namespace sonde

@@ -1,0 +1,236 @@
+#include "report/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/spelling.hpp"
+#include "report/styles/tensorboard.hpp"
+#include "report/styles/torch.hpp"
+#include "report/views/devices.hpp"
+#include "report/views/kernels.hpp"
+#include "report/views/memcpy.hpp"
+#include "report/views/operators.hpp"
+#include "report/views/steps.hpp"
+#include "report/views/summary.hpp"
+
+namespace sonde {
+namespace {
+
+// As many frames as torch's documentation takes.
+constexpr std::size_t kTorchStackFrames = 5;
+
+const std::vector<std::string> kAllFormats = {"text", "json", "csv", "markdown"};
+
+ReportView sonde_view(std::string name, std::string description, std::vector<std::string> sort_keys,
+                      std::vector<std::string> groupings, BuildDocument build) {
+  return {"sonde",
+          std::move(name),
+          std::move(description),
+          std::move(sort_keys),
+          std::move(groupings),
+          kAllFormats,
+          [build](const TraceSet& traces, const ReportRequest& request) -> Result<std::string> {
+            return report_documents(traces, request, build);
+          }};
+}
+
+// One line of JSON per worker.
+Result<std::string> tensorboard_lines(const TraceSet& traces, const ReportRequest& request) {
+  TensorboardRequest question;
+  question.view = request.view;
+  if (request.group_by == "input_shape") question.group_by = "OperationAndInputShape";
+  question.op_name = request.op_name;
+  std::string out;
+  for (const NamedTrace& named : traces) {
+    question.workers = static_cast<std::size_t>(std::count_if(
+        traces.begin(), traces.end(), [&](const NamedTrace& t) { return t.run == named.run; }));
+    Result<std::string> line = tensorboard_view(named, question);
+    if (!line) return line.error();
+    out += *line + "\n";
+  }
+  return out;
+}
+
+ReportView tensorboard_line_view(std::string name, std::string description,
+                                 std::vector<std::string> groupings = {}) {
+  return {"tensorboard", std::move(name),      std::move(description), {},
+          std::move(groupings), {"json"}, tensorboard_lines};
+}
+
+TorchTableRequest torch_request(const ReportRequest& request) {
+  TorchTableRequest out;
+  out.sort_by = request.sort;
+  const bool for_programs = request.format == "json" || request.format == "csv";
+  if (request.limit || for_programs) out.row_limit = request.limit.value_or(-1);
+  if (out.row_limit <= 0) out.row_limit = -1;
+  out.group_by_input_shape = request.group_by == "input_shape";
+  if (request.group_by == "stack") out.group_by_stack_n = kTorchStackFrames;
+  return out;
+}
+
+// torch's own text for one trace; for several, each under the name of its file. Other formats have
+// the same rows as numbers.
+Result<std::string> torch_report(const TraceSet& traces, const ReportRequest& request) {
+  const TorchTableRequest question = torch_request(request);
+  std::string text;
+  std::vector<Document> documents;
+  for (const NamedTrace& named : traces) {
+    if (request.format == "text") {
+      Result<std::string> table = torch_table(named, question);
+      if (!table) return table.error();
+      if (traces.size() > 1) text += (text.empty() ? "" : "\n") + safe_text(named.path) + "\n";
+      text += *table;
+      continue;
+    }
+    Result<Table> table = torch_averages_table(named, question);
+    if (!table) return table.error();
+    Document document;
+    document.view = request.view;
+    document.run = traces.size() > 1 ? named.path : named.run;
+    document.title = named.path;
+    document.csv_block = "operators";
+    document.blocks.push_back({"operators", "", std::move(*table), "No operators in this trace.", {}});
+    document.losses = collect_losses({&named, 1});
+    documents.push_back(std::move(document));
+  }
+  return request.format == "text" ? text
+                                  : render_documents(documents, request.format, request.render);
+}
+
+// torch takes the name of any device in place of "cuda".
+std::vector<std::string> torch_other_keys() {
+  std::vector<std::string> out;
+  for (const std::string& key : torch_sort_keys()) {
+    const std::size_t at = key.find("cuda");
+    if (at == std::string::npos) continue;
+    for (const char* device : {"device", "xpu", "privateuse1"}) {
+      out.push_back(std::string(key).replace(at, 4, device));
+    }
+  }
+  return out;
+}
+
+std::vector<ReportView> make_views() {
+  std::vector<ReportView> views;
+  views.push_back(sonde_view("summary", "where the time went and what to do about it", {}, {},
+                             summary_view));
+  views.push_back(sonde_view("steps", "each step and what its time went to", steps_sort_keys(), {},
+                             steps_view));
+  views.push_back(sonde_view("operators", "framework operators with their CPU and GPU time",
+                             operators_sort_keys(), {"input_shape", "stack"}, operators_view));
+  views.push_back(sonde_view("kernels", "GPU kernels", kernels_sort_keys(), {}, kernels_view));
+  views.push_back(sonde_view("memcpy", "copies and memsets with their bandwidth",
+                             memcpy_sort_keys(), {}, memcpy_view));
+  views.push_back(sonde_view("devices", "GPUs, streams and host threads", devices_sort_keys(), {},
+                             devices_view));
+  views.push_back({"torch", "operators", "the table of torch.profiler's key_averages()",
+                   torch_sort_keys(), {"input_shape", "stack"}, kAllFormats, torch_report,
+                   torch_other_keys()});
+  views.push_back(tensorboard_line_view("overview", "average step and its parts"));
+  views.push_back(tensorboard_line_view("operation", "operators as pie charts", {"input_shape"}));
+  views.push_back(tensorboard_line_view("operation/table", "operators as a table", {"input_shape"}));
+  views.push_back(tensorboard_line_view("operation/stack", "call stacks of one operator",
+                                        {"input_shape"}));
+  views.push_back(tensorboard_line_view("kernel/table", "kernels as a table"));
+  views.push_back(tensorboard_line_view("kernel", "kernels as a pie chart"));
+  return views;
+}
+
+Error wrong_usage(std::string reason) {
+  Error error;
+  error.code = ErrorCode::UsageError;
+  error.reason = std::move(reason);
+  return error;
+}
+
+std::string join(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+void add_new(std::vector<std::string>& into, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (!contains(into, word)) into.push_back(word);
+  }
+}
+
+// Checks one option against what the view offers.
+Result<bool> check_word(const ReportView& view, const std::string& what, const std::string& word,
+                        const std::vector<std::string>& offered) {
+  if (word.empty() || contains(offered, word)) return true;
+  const std::string where = fmt::format("view '{}' of style '{}'", view.name, view.style);
+  if (offered.empty()) return wrong_usage(fmt::format("{} has no {}", where, what));
+  std::string reason = unknown_word(what, word, offered);
+  // A suggestion alone would hide what else this view offers.
+  if (reason.find("did you mean") != std::string::npos) return wrong_usage(std::move(reason));
+  return wrong_usage(fmt::format("unknown {} '{}'; {} has {}", what, word, where, join(offered)));
+}
+
+}  // namespace
+
+const std::vector<ReportView>& report_views() {
+  static const std::vector<ReportView> kViews = make_views();
+  return kViews;
+}
+
+std::vector<std::string> style_names() {
+  std::vector<std::string> out;
+  for (const ReportView& view : report_views()) add_new(out, {view.style});
+  return out;
+}
+
+std::vector<std::string> view_names(const std::string& style) {
+  std::vector<std::string> out;
+  for (const ReportView& view : report_views()) {
+    if (view.style == style) out.push_back(view.name);
+  }
+  return out;
+}
+
+std::vector<std::string> all_view_names() {
+  std::vector<std::string> out;
+  for (const ReportView& view : report_views()) add_new(out, {view.name});
+  return out;
+}
+
+std::vector<std::string> all_sort_keys() {
+  std::vector<std::string> out;
+  for (const ReportView& view : report_views()) add_new(out, view.sort_keys);
+  return out;
+}
+
+Result<const ReportView*> find_view(ReportRequest& request) {
+  const std::vector<std::string> names = view_names(request.style);
+  if (names.empty()) return wrong_usage(unknown_word("style", request.style, style_names()));
+  if (request.view.empty()) request.view = names.front();
+  const auto view = std::find_if(
+      report_views().begin(), report_views().end(),
+      [&](const ReportView& v) { return v.style == request.style && v.name == request.view; });
+  if (view == report_views().end()) {
+    if (contains(all_view_names(), request.view)) {
+      return wrong_usage(fmt::format("style '{}' has no view '{}'; it has {}", request.style,
+                                     request.view, join(names)));
+    }
+    return wrong_usage(unknown_word("view", request.view, names));
+  }
+  if (request.format.empty()) request.format = view->formats.front();
+  if (contains(kAllFormats, request.format) && !contains(view->formats, request.format)) {
+    return wrong_usage(fmt::format("style '{}' is written as {} only, not as {}", view->style,
+                                   join(view->formats), request.format));
+  }
+  Result<bool> checked = check_word(*view, "format", request.format, view->formats);
+  if (checked && !contains(view->other_sort_keys, request.sort)) {
+    checked = check_word(*view, "sort key", request.sort, view->sort_keys);
+  }
+  if (checked) checked = check_word(*view, "grouping", request.group_by, view->groupings);
+  if (!checked) return checked.error();
+  return &*view;
+}
+
+}  // namespace sonde

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/result.hpp"
+#include "report/document.hpp"
+#include "trace/trace_set.hpp"
+
+namespace sonde {
+
+// What the user wants to see, and how.
+struct ReportRequest {
+  std::string style = "sonde";
+  std::string view;    // empty: the style's first one
+  std::string sort;    // empty: the view's own order
+  std::optional<std::int64_t> limit;  // rows; 0 and below: all; absent: what the view finds sensible
+  std::string group_by;  // "input_shape", "stack" or empty
+  std::string format;    // "text", "json", "csv", "markdown"; empty: the view's first one
+  std::string op_name;   // the operator that a view about one operator is about
+  RenderOptions render;
+
+  // People get the best rows only, programs get all.
+  std::size_t row_limit(std::size_t sensible) const {
+    if (!limit) return format == "json" || format == "csv" ? SIZE_MAX : sensible;
+    return *limit <= 0 ? SIZE_MAX : static_cast<std::size_t>(*limit);
+  }
+};
+
+// The traces of one run, ordered by worker.
+using RunTraces = std::span<const NamedTrace>;
+
+// What a view says about one run.
+using BuildDocument = Document (*)(RunTraces, const ReportRequest&);
+
+// Builds one document per run and renders them.
+std::string report_documents(const TraceSet& traces, const ReportRequest& request,
+                             BuildDocument build);
+
+}  // namespace sonde

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/flat_map.hpp"
+#include "trace/trace.hpp"
+
+namespace sonde {
+
+// Fills the columns of one Trace. An importer appends in the order of its file, in the file's own
+// time; then nest() finds parents and depths, the importer adds links, and finish() hands out the
+// Trace. Not for use from several threads at once.
+class TraceBuilder {
+ public:
+  StringPool& strings() { return trace_.strings_; }
+  StringId intern(std::string_view text) { return trace_.strings_.intern(text); }
+  std::string_view text(StringId id) const { return trace_.strings_.view(id); }
+  TraceMeta& meta() { return trace_.meta_; }
+  LossLedger& losses() { return trace_.losses_; }
+
+  TrackId add_track(const Track& track);
+  Track& track(TrackId id) { return trace_.tracks_[id.index()]; }
+  std::size_t track_count() const { return trace_.tracks_.size(); }
+
+  // `start` and `duration` in nanoseconds of the file's own clock; a negative duration and times
+  // beyond kMaxTime are the importer's to mend. Ids run from 0 without gaps.
+  SliceId add_slice(Nanos start, Nanos duration, TrackId track, StringId name, SliceKind kind);
+  std::size_t slice_count() const { return trace_.slices_.size(); }
+  // Before a batch of at most that many slices and rows: `done` (0 … 1, 0 where unknown) is the part
+  // of the input that is read.
+  void make_room(std::size_t slices, std::size_t operators, std::size_t launches, std::size_t device_work,
+                 double done);
+  void set_duration(SliceId slice, Nanos duration) {
+    trace_.slices_.duration_[slice.index()] = duration;
+  }
+  void set_name(SliceId slice, StringId name) { trace_.slices_.name_[slice.index()] = name; }
+  const SliceColumns& slices() const { return trace_.slices_; }
+
+  // Rows go to the slice that was added last, or to a later one than every row before.
+  void add_operator(SliceId slice, const OperatorRow& row) { trace_.operators_.append(slice, row); }
+  void add_launch(SliceId slice, const LaunchRow& row) { trace_.launches_.append(slice, row); }
+  void add_device_work(SliceId slice, const DeviceRow& row) { trace_.device_work_.append(slice, row); }
+  void add_python(SliceId slice, const PythonRow& row) { trace_.python_.append(slice, row); }
+  void add_collective(SliceId slice, const CollectiveRow& row) { trace_.collectives_.append(slice, row); }
+  void add_category(SliceId slice, StringId category) { trace_.categories_.append(slice, category); }
+  InputsId intern_inputs(const OperatorInputs& inputs);
+  const SideTable<OperatorRow>& operators() const { return trace_.operators_; }
+  const SideTable<LaunchRow>& launches() const { return trace_.launches_; }
+  const SideTable<DeviceRow>& device_work() const { return trace_.device_work_; }
+
+  void add_marker(const Marker& marker) { trace_.markers_.push_back(marker); }
+  void add_counter(const CounterValue& value) { trace_.counters_.push_back(value); }
+  void add_allocation(const Allocation& allocation) { trace_.allocations_.push_back(allocation); }
+  void add_sample(const Sample& sample) { trace_.samples_.push_back(sample); }
+  StackId intern_stack(const StackFrame& frame);
+
+  // Moves times to the trace's origin, seals the side tables and finds each slice's parent and
+  // depth, the tracks split over `threads`. After it no slice, row or instant may be added.
+  void nest(unsigned threads);
+
+  void add_launch_link(SliceId launch, SliceId device) { trace_.launch_to_device_.add(launch, device); }
+  void add_operator_link(SliceId op, SliceId launch) { trace_.operator_to_launch_.add(op, launch); }
+  void add_backward_link(SliceId forward, SliceId backward) {
+    trace_.forward_to_backward_.add(forward, backward);
+  }
+  void add_flow_link(SliceId from, SliceId to) { trace_.flows_.add(from, to); }
+
+  Trace finish();
+
+ private:
+  void rebase();
+
+  Trace trace_;
+  FlatMap<std::uint32_t> input_ids_;
+  FlatMap<std::uint32_t> stack_ids_;
+};
+
+}  // namespace sonde
