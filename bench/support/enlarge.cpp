@@ -36,7 +36,7 @@ struct Template {
     std::size_t begin;
     std::size_t end;  // of the whole part
     std::int64_t value;
-    bool is_time;
+    std::size_t key;  // in kShifted
   };
   std::string text;
   std::vector<Number> numbers;
@@ -45,13 +45,14 @@ struct Template {
 Template make_template(std::string_view event) {
   Template made{std::string(event), {}};
   for (std::size_t i = event.find('"'); i != std::string_view::npos; i = event.find('"', i + 1)) {
-    for (const ShiftedKey& shifted : kShifted) {
-      if (event.substr(i, shifted.key.size()) != shifted.key) continue;
-      const std::size_t begin = i + shifted.key.size();
+    for (std::size_t k = 0; k < kShifted.size(); ++k) {
+      const std::string_view key = kShifted[k].key;
+      if (event.substr(i, key.size()) != key) continue;
+      const std::size_t begin = i + key.size();
       std::int64_t value = 0;
       const auto parsed = std::from_chars(event.data() + begin, event.data() + event.size(), value);
       if (parsed.ec != std::errc()) continue;
-      made.numbers.push_back({begin, static_cast<std::size_t>(parsed.ptr - event.data()), value, shifted.is_time});
+      made.numbers.push_back({begin, static_cast<std::size_t>(parsed.ptr - event.data()), value, k});
     }
   }
   return made;
@@ -72,21 +73,21 @@ Result<std::uint64_t> enlarge_trace(const std::string& in, const std::string& ou
     for (const EventSpan& span : block.events) events.push_back(make_template(block.event(span)));
   }
 
-  std::int64_t span_micros = 1'000'000;
-  std::int64_t ids = 1;
-  std::int64_t first = INT64_MAX;
-  std::int64_t last = INT64_MIN;
+  // Ids go on counting where the round before ended; times go on a second later.
+  std::array<std::int64_t, kShifted.size()> least;
+  std::array<std::int64_t, kShifted.size()> most;
+  least.fill(INT64_MAX);
+  most.fill(INT64_MIN);
   for (const Template& event : events) {
     for (const Template::Number& number : event.numbers) {
-      if (number.is_time) {
-        first = std::min(first, number.value);
-        last = std::max(last, number.value);
-      } else {
-        ids = std::max(ids, number.value + 1);
-      }
+      least[number.key] = std::min(least[number.key], number.value);
+      most[number.key] = std::max(most[number.key], number.value);
     }
   }
-  if (last > first) span_micros = last - first + 1'000'000;
+  std::array<std::int64_t, kShifted.size()> shift{};
+  for (std::size_t k = 0; k < kShifted.size(); ++k) {
+    if (most[k] >= least[k]) shift[k] = most[k] - least[k] + (kShifted[k].is_time ? 1'000'000 : 1);
+  }
 
   const std::unique_ptr<gzFile_s, CloseGzip> file(gzopen(out.c_str(), "wb6"));
   if (!file) return Error{ErrorCode::IoError, "cannot write", out, {}, {}};
@@ -107,7 +108,7 @@ Result<std::uint64_t> enlarge_trace(const std::string& in, const std::string& ou
       std::size_t done = 0;
       for (const Template::Number& number : event.numbers) {
         buffer.append(event.text, done, number.begin - done);
-        buffer += std::to_string(number.value + round * (number.is_time ? span_micros : ids));
+        buffer += std::to_string(number.value + round * shift[number.key]);
         done = number.end;
       }
       buffer.append(event.text, done);

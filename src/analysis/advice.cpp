@@ -64,10 +64,11 @@ MaybeAdvice data_loading(const AdviceInput& input) {
   out.id = "data_loader_bound";
   out.share = share;
   out.weight = weight_of(share);
-  out.headline = fmt::format("Waiting for data takes {} of the {}", percent(share),
-                             step_word(input));
-  out.why = fmt::format("For {} of {} nothing but the data loader ran: no kernel, no copy, no CUDA call.",
-                        duration(time), duration(input.steps.average_total));
+  out.headline =
+      fmt::format("Waiting for data takes {} of the {}", percent(share), step_word(input));
+  out.why =
+      fmt::format("For {} of {} the data loader ran and no kernel, no copy and no CUDA call did.",
+                  duration(time), duration(input.steps.average_total));
   out.action =
       "Load in parallel and ahead: DataLoader(num_workers=N, pin_memory=True, "
       "persistent_workers=True, prefetch_factor=4). Move decoding and augmentation to the GPU or "
@@ -127,13 +128,12 @@ MaybeAdvice low_utilization(const AdviceInput& input) {
   out.weight = worst->utilization < kLowUtilization / 2 ? AdviceWeight::High : AdviceWeight::Medium;
   out.headline = fmt::format("GPU {} is idle for {} of the time", worst->device,
                              percent(1 - worst->utilization));
-  out.why = fmt::format("It ran kernels during {} of the {} {}. Most of the rest went to {}: {} of "
-                        "the {}.",
-                        percent(worst->utilization), duration(window),
-                        input.steps.has_steps ? "from the first step to the last" : "recorded",
-                        other->what,
-                        percent(ratio(input.steps.average[role], input.steps.average_total)),
-                        step_word(input));
+  out.why = fmt::format(
+      "It ran kernels during {} of the {} {}. The largest part of the rest went to {}: "
+      "{} of the {}.",
+      percent(worst->utilization), duration(window),
+      input.steps.has_steps ? "from the first step to the last" : "recorded", other->what,
+      percent(ratio(input.steps.average[role], input.steps.average_total)), step_word(input));
   out.action = other->action;
   out.measures = {{"utilization_percent", 100 * worst->utilization},
                   {"window_ns", static_cast<double>(window)}};
@@ -171,14 +171,13 @@ MaybeAdvice short_kernels(const AdviceInput& input) {
   out.share = share;
   out.weight = AdviceWeight::Medium;
   out.headline = fmt::format("{} of the kernels take less time than their launch", percent(share));
-  out.why = fmt::format("{} of {} kernels ran for less than 10 us and for less than the call that "
-                        "launched them: {} a kernel, {} a launch on average.",
-                        format_count(static_cast<std::int64_t>(slow_launches)),
-                        format_count(static_cast<std::int64_t>(kernels)),
-                        duration(ratio(static_cast<double>(kernel_time),
-                                       static_cast<double>(slow_launches))),
-                        duration(ratio(static_cast<double>(launch_time),
-                                       static_cast<double>(slow_launches))));
+  out.why = fmt::format(
+      "{} of {} kernels ran for less than 10 us and for less than the call that "
+      "launched them: {} a kernel, {} a launch on average.",
+      format_count(static_cast<std::int64_t>(slow_launches)),
+      format_count(static_cast<std::int64_t>(kernels)),
+      duration(ratio(static_cast<double>(kernel_time), static_cast<double>(slow_launches))),
+      duration(ratio(static_cast<double>(launch_time), static_cast<double>(slow_launches))));
   out.action =
       "Fuse small kernels (torch.compile; optimizers with fused=True or foreach=True), capture the "
       "step in a CUDA graph, or raise the batch size.";
@@ -193,9 +192,9 @@ MaybeAdvice pageable_copies(const AdviceInput& input) {
   CopyStats pageable;
   CopyStats pinned;
   for (const CopyStats& stats : copy_stats(input.trace)) {
-    CopyStats* const into = stats.pageable() ? &pageable
+    CopyStats* const into = stats.pageable()                                       ? &pageable
                             : stats.source == "Pinned" || stats.target == "Pinned" ? &pinned
-                                                                                    : nullptr;
+                                                                                   : nullptr;
     if (!into) continue;
     into->count += stats.count;
     into->time += stats.time;
@@ -212,16 +211,17 @@ MaybeAdvice pageable_copies(const AdviceInput& input) {
                              format_count(static_cast<std::int64_t>(pageable.count)));
   out.why = fmt::format("They took {}, {} of the time", duration(pageable.time), percent(share));
   if (const auto bandwidth = pageable.mean_bandwidth()) {
-    out.why += fmt::format(", and moved {} at {} GB/s",
-                           format_bytes(static_cast<double>(pageable.bytes)),
-                           format_real(*bandwidth));
+    out.why +=
+        fmt::format(", and moved {} at {} GB/s", format_bytes(static_cast<double>(pageable.bytes)),
+                    format_real(*bandwidth));
     if (const auto better = pinned.mean_bandwidth(); better && *better > *bandwidth) {
       out.why += fmt::format("; copies from pinned memory reached {} GB/s", format_real(*better));
     }
   }
   out.why += ". Such copies go through a staging buffer and make the host wait.";
-  out.action = "Use pinned memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with "
-               "tensor.to(device, non_blocking=True).";
+  out.action =
+      "Use pinned memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with "
+      "tensor.to(device, non_blocking=True).";
   out.measures = {{"copies", static_cast<double>(pageable.count)},
                   {"time_ns", static_cast<double>(pageable.time)},
                   {"bytes", static_cast<double>(pageable.bytes)}};
@@ -230,10 +230,15 @@ MaybeAdvice pageable_copies(const AdviceInput& input) {
 
 // Calls in which the host waits for the device, whatever else they do.
 bool is_waiting_call(std::string_view name) {
-  static constexpr std::array<std::string_view, 9> kCalls = {
-      "cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize",
-      "hipStreamSynchronize",  "hipDeviceSynchronize",  "hipEventSynchronize",
-      "cudaMemcpy",            "hipMemcpy",             "hipMemcpyWithStream"};
+  static constexpr std::array<std::string_view, 9> kCalls = {"cudaStreamSynchronize",
+                                                             "cudaDeviceSynchronize",
+                                                             "cudaEventSynchronize",
+                                                             "hipStreamSynchronize",
+                                                             "hipDeviceSynchronize",
+                                                             "hipEventSynchronize",
+                                                             "cudaMemcpy",
+                                                             "hipMemcpy",
+                                                             "hipMemcpyWithStream"};
   return std::find(kCalls.begin(), kCalls.end(), name) != kCalls.end();
 }
 
@@ -263,9 +268,9 @@ MaybeAdvice host_waits(const AdviceInput& input) {
   }
   const double share = ratio(all.time, window.length());
   if (share < kNoticeable) return {};
-  const auto top = std::max_element(by_call.begin(), by_call.end(), [](const auto& a, const auto& b) {
-    return a.second.time < b.second.time;
-  });
+  const auto top =
+      std::max_element(by_call.begin(), by_call.end(),
+                       [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
   Advice out;
   out.id = "host_waits_for_gpu";
   out.share = share;
@@ -276,15 +281,16 @@ MaybeAdvice host_waits(const AdviceInput& input) {
                         top->first, format_count(static_cast<std::int64_t>(top->second.count)),
                         duration(top->second.time));
   if (from_item.count) {
-    out.why += fmt::format(" {} of them ({}) read one number from the GPU, as item(), float() and "
-                           "print() of a tensor do.",
-                           format_count(static_cast<std::int64_t>(from_item.count)),
-                           duration(from_item.time));
+    out.why += fmt::format(
+        " {} of them ({}) read one number from the GPU, as item(), float() and "
+        "print() of a tensor do.",
+        format_count(static_cast<std::int64_t>(from_item.count)), duration(from_item.time));
     out.action = "Keep losses and metrics on the GPU and read them every N steps, not at each one.";
   } else {
-    out.action = "Find what synchronises (copies to the host, torch.cuda.synchronize(), nonzero(), "
-                 "boolean masks) with torch.cuda.set_sync_debug_mode(\"warn\") and move it out of "
-                 "the step.";
+    out.action =
+        "Find what synchronises (copies to the host, torch.cuda.synchronize(), nonzero(), "
+        "boolean masks) with torch.cuda.set_sync_debug_mode(\"warn\") and move it out of "
+        "the step.";
   }
   out.measures = {{"waits", static_cast<double>(all.count)},
                   {"wait_ns", static_cast<double>(all.time)},
@@ -305,8 +311,9 @@ MaybeAdvice copies_in_the_way(const AdviceInput& input) {
                              step_word(input));
   out.why = fmt::format("For {} of {} the device only copied.", duration(time),
                         duration(input.steps.average_total));
-  out.action = "Prefetch the next batch on a stream of its own, keep data on the GPU between steps, "
-               "and copy in a smaller type.";
+  out.action =
+      "Prefetch the next batch on a stream of its own, keep data on the GPU between steps, "
+      "and copy in a smaller type.";
   out.measures = {{"memcpy_ns", time}, {"step_ns", input.steps.average_total}};
   return out;
 }
@@ -326,15 +333,17 @@ MaybeAdvice exposed_communication(const AdviceInput& input) {
   out.id = "exposed_communication";
   out.share = share;
   out.weight = weight_of(share);
-  out.headline = fmt::format("Communication without computation takes {} of the time",
-                             percent(share));
-  out.why = fmt::format("Of {} of communication in {} of steps, {} ({}) overlap with no "
-                        "computation. Waiting for a slower rank counts as communication.",
-                        duration(communication), duration(total), duration(exposed),
-                        percent(ratio(exposed, communication)));
-  out.action = "Start communication earlier and in larger pieces (DDP bucket_cap_mb, "
-               "gradient_as_bucket_view, FSDP prefetch), accumulate gradients over several steps "
-               "(no_sync()), and look for the slowest rank.";
+  out.headline =
+      fmt::format("Communication without computation takes {} of the time", percent(share));
+  out.why = fmt::format(
+      "Of {} of communication in {} of steps, {} ({}) overlap with no "
+      "computation. Waiting for a slower rank counts as communication.",
+      duration(communication), duration(total), duration(exposed),
+      percent(ratio(exposed, communication)));
+  out.action =
+      "Start communication earlier and in larger pieces (DDP bucket_cap_mb, "
+      "gradient_as_bucket_view, FSDP prefetch), accumulate gradients over several steps "
+      "(no_sync()), and look for the slowest rank.";
   out.measures = {{"communication_ns", static_cast<double>(communication)},
                   {"exposed_ns", static_cast<double>(exposed)},
                   {"step_time_ns", static_cast<double>(total)}};
@@ -368,8 +377,9 @@ MaybeAdvice low_occupancy(const AdviceInput& input) {
     out.why += fmt::format(" {} stands out with {} at {}.", short_name(input.trace.text(top->name)),
                            duration(top->total), percent(*top->occupancy / 100));
   }
-  out.action = "Larger batches and tensor sizes give kernels more blocks. Matrix kernels are often "
-               "fast at low occupancy: compare before and after.";
+  out.action =
+      "Larger batches and tensor sizes give kernels more blocks. Matrix kernels are often "
+      "fast at low occupancy: compare before and after.";
   out.measures = {{"occupancy_percent", worst->occupancy}};
   return out;
 }
@@ -389,8 +399,8 @@ bool is_simt_matrix_kernel(std::string_view name) {
 
 MaybeAdvice unused_tensor_cores(const AdviceInput& input) {
   const auto& devices = input.trace.meta().devices;
-  const bool cuda = input.trace.meta().device_family.empty() ||
-                    input.trace.meta().device_family == "CUDA";
+  const bool cuda =
+      input.trace.meta().device_family.empty() || input.trace.meta().device_family == "CUDA";
   const auto capable = std::find_if(devices.begin(), devices.end(),
                                     [](const Device& d) { return d.compute_major >= 7; });
   if (!cuda || capable == devices.end()) return {};
@@ -415,10 +425,11 @@ MaybeAdvice unused_tensor_cores(const AdviceInput& input) {
   out.weight = share >= kLarge ? AdviceWeight::High : AdviceWeight::Medium;
   out.headline = fmt::format("{} of the kernel time goes to matrix kernels without tensor cores",
                              percent(share));
-  out.why = fmt::format("{} of {} in single-precision kernels such as {}, though {} (compute {}.{}) "
-                        "has tensor cores.",
-                        duration(simt), duration(all), short_name(input.trace.text(top)), capable->name,
-                        capable->compute_major, capable->compute_minor);
+  out.why = fmt::format(
+      "{} of {} in single-precision kernels such as {}, though {} (compute {}.{}) "
+      "has tensor cores.",
+      duration(simt), duration(all), short_name(input.trace.text(top)), capable->name,
+      capable->compute_major, capable->compute_minor);
   out.action = capable->compute_major >= 8
                    ? "Train in mixed precision (torch.autocast, bfloat16), or allow TF32: "
                      "torch.set_float32_matmul_precision(\"high\")."
@@ -431,7 +442,7 @@ MaybeAdvice unused_tensor_cores(const AdviceInput& input) {
 using Rule = MaybeAdvice (*)(const AdviceInput&);
 
 constexpr std::array<Rule, 9> kRules = {
-    data_loading,      low_utilization,       short_kernels,  host_waits,         pageable_copies,
+    data_loading,      low_utilization,       short_kernels, host_waits,          pageable_copies,
     copies_in_the_way, exposed_communication, low_occupancy, unused_tensor_cores,
 };
 
@@ -445,9 +456,12 @@ void order(std::vector<Advice>& advice) {
 
 std::string_view advice_weight_name(AdviceWeight weight) {
   switch (weight) {
-    case AdviceWeight::High: return "high";
-    case AdviceWeight::Medium: return "medium";
-    case AdviceWeight::Low: break;
+    case AdviceWeight::High:
+      return "high";
+    case AdviceWeight::Medium:
+      return "medium";
+    case AdviceWeight::Low:
+      break;
   }
   return "low";
 }

@@ -25,9 +25,9 @@ struct DeviceStats {
   Nanos kernel_time = 0;
   Nanos copy_time = 0;
   Nanos memset_time = 0;
-  Nanos busy = 0;             // any work
-  Nanos kernel_busy = 0;      // any kernel
-  Nanos step_kernel_busy = 0;  // any kernel, within the window of the steps
+  Nanos busy = 0;                    // any work
+  Nanos kernel_busy = 0;             // any kernel
+  Nanos step_kernel_busy = 0;        // any kernel, within the window of the steps
   std::vector<StreamStats> streams;  // ascending
 };
 

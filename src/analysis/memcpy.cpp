@@ -14,9 +14,9 @@ void read_name(CopyStats& stats) {
   constexpr std::string_view kPrefix = "Memcpy ";
   if (!name.starts_with(kPrefix)) return;
   const std::size_t open = name.find(" (");
-  stats.direction = name.substr(kPrefix.size(), open == std::string_view::npos
-                                                    ? std::string_view::npos
-                                                    : open - kPrefix.size());
+  stats.direction =
+      name.substr(kPrefix.size(),
+                  open == std::string_view::npos ? std::string_view::npos : open - kPrefix.size());
   const std::size_t arrow = name.find(" -> ");
   const std::size_t close = name.rfind(')');
   if (open == std::string_view::npos || arrow == std::string_view::npos ||
@@ -79,8 +79,8 @@ void merge_copy_stats(std::vector<CopyStats>& into, const std::vector<CopyStats>
     at->count += stats.count;
     at->time += stats.time;
     if (stats.sized_count) {
-      at->min_bandwidth = at->sized_count ? std::min(at->min_bandwidth, stats.min_bandwidth)
-                                          : stats.min_bandwidth;
+      at->min_bandwidth =
+          at->sized_count ? std::min(at->min_bandwidth, stats.min_bandwidth) : stats.min_bandwidth;
       at->max_bandwidth = std::max(at->max_bandwidth, stats.max_bandwidth);
     }
     at->sized_count += stats.sized_count;

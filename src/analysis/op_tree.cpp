@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "analysis/external_ids.hpp"
 #include "base/flat_map.hpp"
+#include "trace/external_ids.hpp"
 
 namespace sonde {
 namespace {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <numeric>
 
-#include "analysis/external_ids.hpp"
 #include "base/flat_map.hpp"
+#include "trace/external_ids.hpp"
 
 namespace sonde {
 namespace {
@@ -44,7 +44,7 @@ Interval interval_of(const Trace& trace, SliceId slice) {
   return {trace.slices().start(slice), trace.slices().end(slice)};
 }
 
-ByRole<Intervals> role_ranges(const Trace& trace) {
+ByRole<Intervals> role_ranges(const Trace& trace, HostCollectives host_collectives) {
   ByRole<Intervals> ranges;
   const CollectiveIds collectives(trace);
   for (const SliceId slice : all_slices(trace)) {
@@ -60,6 +60,9 @@ ByRole<Intervals> role_ranges(const Trace& trace) {
       role = StepRole::Memset;
     } else if (is_launch_call(kind)) {
       role = StepRole::Runtime;
+    } else if (kind == SliceKind::Communication &&
+               host_collectives == HostCollectives::AreCommunication) {
+      role = StepRole::Communication;
     } else if (is_host_operator(kind)) {
       role = is_data_loading(kind, trace.name(slice)) ? StepRole::DataLoader : StepRole::CpuOp;
     }
@@ -248,7 +251,8 @@ bool is_communication_kernel(const Trace& trace, SliceId kernel) {
                     [](char want, char has) { return want == has || want - 'a' + 'A' == has; });
 }
 
-StepBreakdown break_down_steps(const Trace& trace, const OpTree& tree) {
+StepBreakdown break_down_steps(const Trace& trace, const OpTree& tree,
+                               HostCollectives collectives) {
   StepBreakdown out;
   out.steps = recorded_steps(trace);
   out.has_steps = !out.steps.empty();
@@ -258,7 +262,7 @@ StepBreakdown break_down_steps(const Trace& trace, const OpTree& tree) {
   if (out.steps.empty()) return out;
 
   DeviceAdjustment(trace, tree, out).run();
-  out.ranges = role_ranges(trace);
+  out.ranges = role_ranges(trace, collectives);
   const ByRole<Intervals> exclusive = exclusive_ranges(out);
   const Intervals both =
       intersect(out.ranges[StepRole::Kernel], out.ranges[StepRole::Communication]);

@@ -87,7 +87,12 @@ struct StepBreakdown {
   }
 };
 
-StepBreakdown break_down_steps(const Trace& trace, const OpTree& tree);
+// What a collective's range on the host (gloo:all_reduce) is. The plugin of 2021 took it for any
+// other operator; to a reader who waits for it, it is communication.
+enum class HostCollectives : std::uint8_t { AreCommunication, AreOperators };
+
+StepBreakdown break_down_steps(const Trace& trace, const OpTree& tree,
+                               HostCollectives collectives = HostCollectives::AreCommunication);
 
 // Whether a kernel moves data between ranks, as far as its own name and arguments tell.
 bool is_communication_kernel(const Trace& trace, SliceId kernel);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "analysis/external_ids.hpp"
+#include "trace/external_ids.hpp"
 
 namespace sonde {
 namespace {
@@ -34,7 +34,7 @@ std::optional<TorchRole> role_of(SliceKind kind) {
 
 std::int64_t or_zero(std::int64_t number) { return number == kNoNumber ? 0 : number; }
 
-// Until torch 2.2 files had whole microseconds.
+// Files of older versions of PyTorch have whole microseconds.
 bool has_nanoseconds(const Trace& trace) {
   const SliceColumns& slices = trace.slices();
   for (const SliceId slice : all_slices(trace)) {

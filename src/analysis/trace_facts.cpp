@@ -24,6 +24,7 @@ TraceFacts trace_facts(const Trace& trace) {
 
   std::map<std::string_view, std::uint64_t> categories;
   for (std::size_t i = 0; i < trace.categories().size(); ++i) {
+    if (trace.slices().kind(trace.categories().key(i)) != SliceKind::Other) continue;
     ++categories[trace.text(trace.categories().row(i))];
   }
   for (const auto& [name, count] : categories) out.other_categories.emplace_back(name, count);

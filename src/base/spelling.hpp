@@ -7,8 +7,8 @@
 
 namespace sonde {
 
-// How many single-letter insertions, removals, replacements or swaps of neighbours turn `a` into `b`,
-// upper and lower case being alike.
+// How many single-letter insertions, removals, replacements or swaps of neighbours turn `a` into
+// `b`, upper and lower case being alike.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // The candidate that `word` most likely stands for; empty where none is near. A candidate that

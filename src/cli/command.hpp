@@ -19,7 +19,7 @@ struct CommandInfo {
   std::string description;  // one line, lower case, no full stop
   std::string details;      // paragraphs, separated by empty lines
   std::vector<std::pair<std::string, std::string>> examples;  // command line, what it does
-  bool hidden = false;      // not in lists; for the build
+  bool hidden = false;                                        // not in lists; for the build
 };
 
 // One command, in one file. Made anew for each parse: options are written into its members.

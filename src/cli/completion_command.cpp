@@ -39,12 +39,15 @@ std::string bash_values(const Option& option, const CommandList& commands) {
     return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$current\"))", join(option.choices, " "));
   }
   switch (option.hint) {
-    case ValueHint::File: return "COMPREPLY=($(compgen -f -- \"$current\"))";
-    case ValueHint::Folder: return "COMPREPLY=($(compgen -d -- \"$current\"))";
+    case ValueHint::File:
+      return "COMPREPLY=($(compgen -f -- \"$current\"))";
+    case ValueHint::Folder:
+      return "COMPREPLY=($(compgen -d -- \"$current\"))";
     case ValueHint::Command:
       return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$current\"))",
                          join(command_names(commands), " "));
-    case ValueHint::None: break;
+    case ValueHint::None:
+      break;
   }
   return "COMPREPLY=()";
 }
@@ -66,10 +69,14 @@ std::string zsh_text(const std::string& text) {
 std::string zsh_values(const Option& option, const CommandList& commands) {
   if (!option.choices.empty()) return "(" + join(option.choices, " ") + ")";
   switch (option.hint) {
-    case ValueHint::File: return "_files";
-    case ValueHint::Folder: return "_files -/";
-    case ValueHint::Command: return "(" + join(command_names(commands), " ") + ")";
-    case ValueHint::None: break;
+    case ValueHint::File:
+      return "_files";
+    case ValueHint::Folder:
+      return "_files -/";
+    case ValueHint::Command:
+      return "(" + join(command_names(commands), " ") + ")";
+    case ValueHint::None:
+      break;
   }
   return " ";
 }
@@ -80,7 +87,8 @@ std::string zsh_argument(const Option& option, const CommandList& commands) {
                        zsh_values(option, commands));
   }
   const std::vector<std::string> names = option.names();
-  const std::string help = zsh_text(option.help);
+  // The first sentence: a menu has one line for each option.
+  const std::string help = zsh_text(option.help.substr(0, option.help.find(". ")));
   std::string value;
   if (!option.is_flag()) {
     value = fmt::format(":{}:{}", zsh_text(option.value), zsh_values(option, commands));
@@ -116,14 +124,15 @@ std::string bash_completion(const CommandList& commands) {
                            bash_values(option, commands));
       }
     }
-    out += fmt::format("      esac\n"
-                       "      if [[ $current == -* ]]; then\n"
-                       "        COMPREPLY=($(compgen -W '{}' -- \"$current\"))\n"
-                       "      else\n"
-                       "        {}\n"
-                       "      fi\n"
-                       "      ;;\n",
-                       join(flag_names(options), " "), positional);
+    out += fmt::format(
+        "      esac\n"
+        "      if [[ $current == -* ]]; then\n"
+        "        COMPREPLY=($(compgen -W '{}' -- \"$current\"))\n"
+        "      else\n"
+        "        {}\n"
+        "      fi\n"
+        "      ;;\n",
+        join(flag_names(options), " "), positional);
   }
   out += "  esac\n}\ncomplete -o filenames -o bashdefault -F _sonde sonde\n";
   return out;

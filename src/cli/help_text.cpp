@@ -26,15 +26,20 @@ std::string entry(const std::string& title, const std::string& text) {
 std::string usage_line(const CommandInfo& info, const Options& options) {
   std::string out = "sonde " + info.name;
   bool has_options = false;
+  std::string rest;
   for (const Option& option : options.all()) {
     if (!option.positional) {
       has_options = true;
       continue;
     }
+    if (option.rest) {
+      rest = " [--] " + option.flags + "...";
+      continue;
+    }
     std::string name = option.flags + (option.takes_many() ? "..." : "");
     out += " " + (option.required ? name : "[" + name + "]");
   }
-  return out + (has_options ? " [options]" : "");
+  return out + (has_options ? " [options]" : "") + rest;
 }
 
 std::string option_title(const Option& option) {

@@ -12,7 +12,8 @@ CommandInfo InfoCommand::info() const {
   info.name = "info";
   info.description = "tell what a trace file is and what it holds";
   info.details =
-      "Prints format, producer, time span, devices, events by kind, tracks, and everything that could "
+      "Prints format, producer, time span, devices, events by kind, tracks, and everything that "
+      "could "
       "not be read. With JSON, several traces are several members of 'runs'.";
   info.examples = {{"sonde info trace.json.gz", "one file"},
                    {"sonde info logs/ --format json", "all traces of a folder, for a script"}};
@@ -20,16 +21,17 @@ CommandInfo InfoCommand::info() const {
 }
 
 void InfoCommand::define(Options& options) {
-  Option& paths = options.positionals(paths_, "PATH", "trace files, folders of traces, or - for "
-                                                      "standard input");
+  Option& paths = options.positionals(paths_, "PATH",
+                                      "trace files, folders of traces, or - for "
+                                      "standard input");
   paths.required = true;
   paths.hint = ValueHint::File;
   Option& format = options.text(format_, "-f,--format", "FORMAT", "how to write it");
   format.choices = {"text", "json", "csv", "markdown"};
   format.only_choices = true;
   format.default_text = "text";
-  Option& output = options.text(output_, "-o,--output", "FILE",
-                                "write to this file instead of standard output");
+  Option& output =
+      options.text(output_, "-o,--output", "FILE", "write to this file instead of standard output");
   output.hint = ValueHint::File;
   Option& color = options.text(color_, "--color", "WHEN", "colours");
   color.choices = {"auto", "always", "never"};

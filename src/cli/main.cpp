@@ -22,11 +22,13 @@ int run(const std::vector<std::string>& arguments) {
   const Result<Parsed> parsed = parse_arguments(arguments, commands, name);
   if (!parsed) return report_failure(parsed.error(), name);
   switch (parsed->action) {
-    case Parsed::Action::ShowVersion: return write_output(fmt::format("sonde {}\n", kVersion), "");
+    case Parsed::Action::ShowVersion:
+      return write_output(fmt::format("sonde {}\n", kVersion), "");
     case Parsed::Action::ShowHelp:
       return write_output(parsed->command ? command_help(*parsed->command) : program_help(commands),
                           "");
-    case Parsed::Action::Run: break;
+    case Parsed::Action::Run:
+      break;
   }
   return parsed->command->run();
 }

@@ -58,8 +58,7 @@ Option& Options::positional(std::string& target, std::string name, std::string h
   return add(std::move(option));
 }
 
-Option& Options::positionals(std::vector<std::string>& target, std::string name,
-                             std::string help) {
+Option& Options::positionals(std::vector<std::string>& target, std::string name, std::string help) {
   Option option;
   option.flags = std::move(name);
   option.help = std::move(help);

@@ -18,12 +18,13 @@ struct Option {
   std::string value;  // what the value is called, as in "FILE"; empty for a flag
   std::string help;   // lower case, no full stop
   Target target;
-  std::vector<std::string> choices;   // offered by completion, listed by help
-  bool only_choices = false;          // anything else is wrong usage
-  std::string default_text;           // as help shows it; empty where there is none
+  std::vector<std::string> choices;  // offered by completion, listed by help
+  bool only_choices = false;         // anything else is wrong usage
+  std::string default_text;          // as help shows it; empty where there is none
   ValueHint hint = ValueHint::None;
   bool positional = false;
   bool required = false;
+  bool rest = false;  // takes everything from the first word on, as it is: another command line
   std::int64_t lowest = INT64_MIN;
   std::int64_t highest = INT64_MAX;
 

@@ -70,9 +70,9 @@ int replace_file(std::string_view text, const std::string& path) {
   return fail(path, code);
 }
 
-std::size_t terminal_width() {
+std::size_t terminal_width(int file) {
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kPlainWidth;
+  if (::ioctl(file, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kPlainWidth;
   return std::min(std::max<std::size_t>(size.ws_col, kNarrowest), kWidest);
 }
 
@@ -99,16 +99,30 @@ int write_output(std::string_view text, const std::string& path) {
   return is_special(path) ? write_in_place(text, path) : replace_file(text, path);
 }
 
-RenderOptions render_options(const std::string& color, const std::string& path) {
-  const bool terminal = to_standard_output(path) && ::isatty(STDOUT_FILENO) == 1;
+namespace {
+
+RenderOptions options_for(const std::string& color, bool terminal, int file) {
   const char* no_color = std::getenv("NO_COLOR");
   const char* term = std::getenv("TERM");
   const bool allowed = !(no_color && *no_color) && !(term && std::string_view(term) == "dumb");
   RenderOptions out;
-  out.width = terminal ? terminal_width() : kPlainWidth;
+  out.width = terminal ? terminal_width(file) : kPlainWidth;
   out.color = color == "always" || (color != "never" && terminal && allowed);
   out.unicode = terminal && utf8_terminal();
   return out;
 }
+
+}  // namespace
+
+RenderOptions render_options(const std::string& color, const std::string& path) {
+  const bool terminal = to_standard_output(path) && ::isatty(STDOUT_FILENO) == 1;
+  return options_for(color, terminal, STDOUT_FILENO);
+}
+
+RenderOptions error_render_options() {
+  return options_for("auto", ::isatty(STDERR_FILENO) == 1, STDERR_FILENO);
+}
+
+void write_error_output(std::string_view text) { write_all(STDERR_FILENO, text); }
 
 }  // namespace sonde

@@ -78,11 +78,43 @@ Result<bool> store(const Slot& slot) {
   return true;
 }
 
+// Where the command line that `rest` takes begins: behind "--", or at the first word that is neither
+// an option nor the value of one. What is before it stays in `arguments`.
+std::vector<std::string> cut_rest(const Options& options, std::vector<std::string>& arguments) {
+  const auto takes_value = [&](const std::string& word) {
+    for (const Option& option : options.all()) {
+      if (option.positional || option.is_flag()) continue;
+      for (const std::string& name : option.names()) {
+        if (name == word) return true;
+      }
+    }
+    return false;
+  };
+  std::size_t at = 0;
+  while (at < arguments.size() && arguments[at].size() > 1 && arguments[at][0] == '-' &&
+         arguments[at] != "--") {
+    at += takes_value(arguments[at]) ? 2 : 1;
+  }
+  at = std::min(at, arguments.size());
+  const std::size_t mark = at < arguments.size() && arguments[at] == "--" ? 1 : 0;
+  std::vector<std::string> rest(arguments.begin() + static_cast<std::ptrdiff_t>(at + mark),
+                                arguments.end());
+  arguments.resize(at);
+  return rest;
+}
+
 // One run of CLI11 over the arguments of one command.
 Result<Parsed> parse_command(Command& command, std::vector<std::string> arguments) {
   Options options;
   command.define(options);
   const std::vector<std::string> known = option_names(options.all());
+
+  // CLI11 gives a meaning to brackets and to a second "--", which are the other program's.
+  for (const Option& option : options.all()) {
+    if (!option.rest) continue;
+    auto* target = std::get<std::vector<std::string>*>(option.target);
+    *target = cut_rest(options, arguments);
+  }
 
   CLI::App app;
   app.set_help_flag();
@@ -94,7 +126,9 @@ Result<Parsed> parse_command(Command& command, std::vector<std::string> argument
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const Option& option = options.all()[i];
     slots[i].option = &option;
-    if (option.is_flag()) {
+    if (option.rest) {
+      parsed.push_back(nullptr);
+    } else if (option.is_flag()) {
       parsed.push_back(app.add_flag(option.flags, slots[i].set));
     } else {
       auto* added = app.add_option(option.flags, slots[i].values);
@@ -119,6 +153,7 @@ Result<Parsed> parse_command(Command& command, std::vector<std::string> argument
 
   const std::string name = command.info().name;
   for (const std::string& extra : app.remaining()) {
+    if (extra == "--") continue;  // CLI11 counts the mark itself among them
     if (extra.size() > 1 && extra[0] == '-') {
       const std::string option = extra.substr(0, extra.find('='));
       // All options are too many for one line.
@@ -130,6 +165,13 @@ Result<Parsed> parse_command(Command& command, std::vector<std::string> argument
   }
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const Option& option = *slots[i].option;
+    if (option.rest) {
+      const bool empty = std::get<std::vector<std::string>*>(option.target)->empty();
+      if (empty && option.required) {
+        return usage_error(fmt::format("'{}' needs {}", name, option.flags));
+      }
+      continue;
+    }
     if (parsed[i]->count() == 0) {
       if (option.required) return usage_error(fmt::format("'{}' needs {}", name, option.flags));
       continue;

@@ -4,12 +4,14 @@
 #include "cli/info_command.hpp"
 #include "cli/man_command.hpp"
 #include "cli/report_command.hpp"
+#include "cli/run_command.hpp"
 #include "cli/serve_command.hpp"
 
 namespace sonde {
 
 CommandList all_commands() {
   CommandList commands;
+  commands.push_back(std::make_unique<RunCommand>());
   commands.push_back(std::make_unique<ReportCommand>());
   commands.push_back(std::make_unique<InfoCommand>());
   commands.push_back(std::make_unique<ServeCommand>());

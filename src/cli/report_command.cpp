@@ -5,6 +5,7 @@
 #include "cli/output.hpp"
 #include "cli/reading.hpp"
 #include "cli/usage.hpp"
+#include "import/sonde_run/run_folder.hpp"
 #include "report/registry.hpp"
 
 namespace sonde {
@@ -41,14 +42,16 @@ CommandInfo ReportCommand::info() const {
   info.name = "report";
   info.description = "tell what took the time, as text or data";
   info.details =
-      "Reads one or more traces and prints a view of them. A folder stands for all traces in it and "
+      "Reads one or more traces and prints a view of them. A folder stands for all traces in it "
+      "and "
       "below it; several traces of one folder are the ranks of one run and are reported together. "
       "Files may be compressed with gzip or zstd.\n\n"
       "Without options the summary is printed: what the trace is, where the average step goes, how "
       "busy the GPUs were, the top operators and kernels, advice, and what was lost while reading.";
   info.examples = {
       {"sonde report trace.json.gz", "the summary"},
-      {"sonde report run/ --view operators --sort cpu_total --limit 50", "the 50 longest operators"},
+      {"sonde report run/ --view operators --sort cpu_total --limit 50",
+       "the 50 longest operators"},
       {"sonde report trace.json.gz --view kernels --format csv -o kernels.csv",
        "all kernels for a spreadsheet"},
       {"sonde report trace.json.gz --style torch --sort self_cuda_time_total --limit 10",
@@ -60,9 +63,10 @@ CommandInfo ReportCommand::info() const {
 }
 
 void ReportCommand::define(Options& options) {
-  Option& paths = options.positionals(paths_, "PATH", "trace files, folders of traces, or - for "
-                                                      "standard input");
-  paths.required = true;
+  Option& paths = options.positionals(paths_, "PATH",
+                                      "trace files, folders of traces, or - for "
+                                      "standard input");
+  paths.default_text = "the newest run below sonde-runs/";
   paths.hint = ValueHint::File;
 
   Option& view = options.text(request_.view, "-v,--view", "VIEW", "what to show. " + views_text());
@@ -74,9 +78,10 @@ void ReportCommand::define(Options& options) {
   style.only_choices = true;
   style.default_text = "sonde";
 
-  Option& sort = options.text(request_.sort, "--sort", "KEY",
-                              "order of the rows. " + sort_keys_text());
+  Option& sort =
+      options.text(request_.sort, "--sort", "KEY", "order of the rows. " + sort_keys_text());
   sort.choices = all_sort_keys();
+  options.flag(request_.ascending, "--ascending", "the smallest first; for style mxnet-1.5");
 
   Option& limit = options.integer(limit_, "-n,--limit", "N",
                                   "how many rows; 0 or -1 for all. Text and Markdown have the most "
@@ -97,8 +102,8 @@ void ReportCommand::define(Options& options) {
   format.only_choices = true;
   format.default_text = "text, json for tensorboard";
 
-  Option& output = options.text(output_, "-o,--output", "FILE",
-                                "write to this file instead of standard output");
+  Option& output =
+      options.text(output_, "-o,--output", "FILE", "write to this file instead of standard output");
   output.hint = ValueHint::File;
 
   Option& color = options.text(color_, "--color", "WHEN", "colours");
@@ -116,6 +121,11 @@ int ReportCommand::run() {
   }
   request_.render = render_options(color_, output_);
 
+  if (paths_.empty()) {
+    const Result<std::string> newest = newest_run();
+    if (!newest) return report_failure(usage_error(newest.error().text()), "report");
+    paths_.push_back(*newest);
+  }
   const Result<TraceSet> traces = read_traces(paths_);
   if (!traces) return report_failure(traces.error(), "report");
   Result<std::string> text = (*view)->render(*traces, request_);

@@ -23,7 +23,8 @@ CommandInfo ServeCommand::info() const {
   info.details =
       "Serves the traces below LOGDIR under /data/plugin/pytorch_profiler/ with the routes and "
       "parameters of the plugin (runs, views, workers, overview, operation, operation/table, "
-      "operation/stack, kernel, kernel/table, trace), so that scripts written for it go on working. "
+      "operation/stack, kernel, kernel/table, trace), so that scripts written for it go on "
+      "working. "
       "Nothing outside of LOGDIR is served. Ctrl-C ends it.";
   info.examples = {{"sonde serve logs/ --port 8080", "on another port"}};
   return info;
@@ -35,7 +36,8 @@ void ServeCommand::define(Options& options) {
   folder.hint = ValueHint::Folder;
   Option& host = options.text(host_, "--host", "ADDRESS", "address to listen at");
   host.default_text = "127.0.0.1: this machine only";
-  Option& port = options.integer(port_, "-p,--port", "PORT", "port to listen at; 0 for any free one");
+  Option& port =
+      options.integer(port_, "-p,--port", "PORT", "port to listen at; 0 for any free one");
   port.default_text = "6006";
   port.lowest = 0;
   port.highest = 65535;
@@ -43,8 +45,10 @@ void ServeCommand::define(Options& options) {
 
 int ServeCommand::run() {
   if (!is_loopback(host_)) {
-    print_warning(fmt::format("{} can be reached from other machines; anyone there can read the "
-                              "traces in {}", host_, folder_));
+    print_warning(
+        fmt::format("{} can be reached from other machines; anyone there can read the "
+                    "traces in {}",
+                    host_, folder_));
   }
   ServeOptions options;
   options.log_folder = folder_;

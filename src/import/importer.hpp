@@ -25,6 +25,7 @@ struct Importer {
   std::string_view description;
   bool (*sniff)(std::string_view head);
   Result<Trace> (*import)(const ImportInput& input);
+  bool has_magic = false;  // the first bytes leave no doubt
 };
 
 std::span<const Importer> importers();

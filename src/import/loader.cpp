@@ -39,12 +39,13 @@ bool is_trace_file(const fs::path& path) {
   if (!input || input->head.empty()) {
     return path.filename().string().find(".pt.trace.json") != std::string::npos;
   }
-  // In a folder any JSON file may lie about (a config, a report): it must speak of events.
   const std::string_view head = input->head;
-  const bool events = head.find("\"traceEvents\"") != std::string_view::npos ||
-                      head.find("\"ph\"") != std::string_view::npos ||
-                      head.find("\"schemaVersion\"") != std::string_view::npos;
-  return events && importer_for(head) != nullptr;
+  const Importer* importer = importer_for(head);
+  if (importer == nullptr || importer->has_magic) return importer != nullptr;
+  // In a folder any JSON file may lie about (a config, a report): it must speak of events.
+  return head.find("\"traceEvents\"") != std::string_view::npos ||
+         head.find("\"ph\"") != std::string_view::npos ||
+         head.find("\"schemaVersion\"") != std::string_view::npos;
 }
 
 void collect(const fs::path& folder, const fs::path& root, int depth, std::vector<TraceFile>& out) {
@@ -71,6 +72,7 @@ void collect(const fs::path& folder, const fs::path& root, int depth, std::vecto
 std::string worker_name(const std::string& path) {
   const std::string file = fs::path(path).filename().string();
   const std::size_t at = file.find(".pt.trace.json");
+  if (at == std::string::npos && file.ends_with(".sonde")) return file.substr(0, file.size() - 6);
   return at == std::string::npos ? file : file.substr(0, at);
 }
 

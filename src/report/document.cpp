@@ -22,7 +22,8 @@ std::vector<Loss> collect_losses(std::span<const NamedTrace> traces) {
 std::string loss_sentence(const LossLedger::Entry& entry) {
   std::string out = safe_text(entry.sentence);
   while (!out.empty() && out.back() == '.') out.pop_back();
-  out += fmt::format(" ({}", format_plural(static_cast<std::int64_t>(entry.count), "time", "times"));
+  out +=
+      fmt::format(" ({}", format_plural(static_cast<std::int64_t>(entry.count), "time", "times"));
   if (entry.first_offset != LossLedger::kNoOffset) {
     out += fmt::format(", first at byte {}", entry.first_offset);
   }

@@ -52,7 +52,8 @@ std::vector<Loss> collect_losses(std::span<const NamedTrace> traces);
 // "12 events had a negative duration (12 times, first at byte 1234)".
 std::string loss_sentence(const LossLedger::Entry& entry);
 
-// All documents of a report, one per run, as text | markdown | csv | json; `format` is one of these.
+// All documents of a report, one per run, as text | markdown | csv | json; `format` is one of
+// these.
 std::string render_documents(const std::vector<Document>& documents, const std::string& format,
                              const RenderOptions& options);
 

@@ -18,7 +18,10 @@ class TextWriter {
     const std::string title =
         shorten(safe_text(document.title), options_.width, Cut::Middle, ellipsis());
     if (!title.empty()) out_ += paint_.title(title) + "\n";
-    for (const Block& block : document.blocks) write(block);
+    for (const Block& block : document.blocks) {
+      if (block.title.empty() && &block != &document.blocks.front()) out_ += "\n";
+      write(block);
+    }
     losses(document);
   }
 
@@ -81,7 +84,7 @@ class TextWriter {
       const std::string mark = fmt::format("[{}] ", advice_weight_name(advice.weight));
       const std::string indent(number.size(), ' ');
       const std::string text = wrap_text(mark + safe_text(advice.headline), options_.width, indent);
-      const std::string painted = advice.weight == AdviceWeight::High ? paint_.bad(mark)
+      const std::string painted = advice.weight == AdviceWeight::High     ? paint_.bad(mark)
                                   : advice.weight == AdviceWeight::Medium ? paint_.warning(mark)
                                                                           : paint_.dim(mark);
       out_ += number + painted + text.substr(indent.size() + mark.size());
@@ -100,19 +103,18 @@ class TextWriter {
   void losses(const Document& document) {
     if (document.losses.empty()) return;
     heading("Lost while reading");
-    const bool several = std::any_of(
-        document.losses.begin(), document.losses.end(),
-        [&](const Loss& loss) { return loss.path != document.losses.front().path; });
+    const bool several =
+        std::any_of(document.losses.begin(), document.losses.end(),
+                    [&](const Loss& loss) { return loss.path != document.losses.front().path; });
     for (const Loss& loss : document.losses) {
       const std::string mark = fmt::format("{:<8}", severity_name(loss.entry.severity));
       std::string text = loss_sentence(loss.entry);
-      if (several) text = safe_text(loss.path) + ": " + text;
+      if (several) text.insert(0, safe_text(loss.path) + ": ");
       const std::string indent(2 + mark.size(), ' ');
       const std::string body = wrap_text(text, options_.width, indent);
-      const std::string painted = loss.entry.severity == Severity::Error ? paint_.bad(mark)
-                                  : loss.entry.severity == Severity::Warning
-                                      ? paint_.warning(mark)
-                                      : paint_.dim(mark);
+      const std::string painted = loss.entry.severity == Severity::Error     ? paint_.bad(mark)
+                                  : loss.entry.severity == Severity::Warning ? paint_.warning(mark)
+                                                                             : paint_.dim(mark);
       out_ += "  " + painted + body.substr(std::min(body.size(), indent.size()));
     }
   }

@@ -12,11 +12,16 @@ constexpr std::size_t kTracksForPeople = 20;
 
 std::string_view track_type_name(TrackType type) {
   switch (type) {
-    case TrackType::Thread: return "thread";
-    case TrackType::Stream: return "stream";
-    case TrackType::Async: return "async";
-    case TrackType::Span: return "span";
-    case TrackType::Counter: return "counter";
+    case TrackType::Thread:
+      return "thread";
+    case TrackType::Stream:
+      return "stream";
+    case TrackType::Async:
+      return "async";
+    case TrackType::Span:
+      return "span";
+    case TrackType::Counter:
+      return "counter";
   }
   return "";
 }
@@ -38,16 +43,17 @@ Block file_block(const NamedTrace& named, const TraceFacts& counted) {
   const Trace& trace = named.trace;
   const TraceMeta& meta = trace.meta();
   Facts facts;
-  facts.push_back({"path", "File", named.path == "-" ? "standard input" : named.path,
-                   CellType::Text, ""});
+  facts.push_back(
+      {"path", "File", named.path == "-" ? "standard input" : named.path, CellType::Text, ""});
   facts.push_back({"format", "Format", meta.format, CellType::Text, ""});
   facts.push_back({"producer", "Producer", meta.producer.empty() ? Cell() : Cell(meta.producer),
                    CellType::Text, ""});
   facts.push_back({"version", "Version", meta.version.empty() ? Cell() : Cell(meta.version),
                    CellType::Text, ""});
   if (meta.rank >= 0) {
-    facts.push_back({"rank", "Rank", meta.rank, CellType::Integer,
-                     meta.world_size > 0 ? fmt::format("{} of {}", meta.rank, meta.world_size) : ""});
+    facts.push_back(
+        {"rank", "Rank", meta.rank, CellType::Integer,
+         meta.world_size > 0 ? fmt::format("{} of {}", meta.rank, meta.world_size) : ""});
     facts.push_back({"world_size", "World size",
                      meta.world_size > 0 ? Cell(meta.world_size) : Cell(), CellType::Integer, ""});
   }
@@ -60,28 +66,33 @@ Block file_block(const NamedTrace& named, const TraceFacts& counted) {
     facts.push_back({"start_unix_ns", "Start", start, CellType::Integer, format_utc(start)});
   }
   facts.push_back({"steps", "Steps", count_cell(counted.steps), CellType::Integer, ""});
-  facts.push_back({"file_events", "File events", count_cell(meta.file_events), CellType::Integer, ""});
+  facts.push_back(
+      {"file_events", "File events", count_cell(meta.file_events), CellType::Integer, ""});
   facts.push_back({"slices", "Slices", count_cell(trace.slice_count()), CellType::Integer, ""});
-  facts.push_back({"instants", "Instants", count_cell(trace.markers().size()), CellType::Integer, ""});
+  facts.push_back(
+      {"instants", "Instants", count_cell(trace.markers().size()), CellType::Integer, ""});
   facts.push_back({"counter_values", "Counter values", count_cell(trace.counters().size()),
                    CellType::Integer, ""});
   facts.push_back({"allocations", "Allocations", count_cell(trace.allocations().size()),
                    CellType::Integer, ""});
-  facts.push_back({"samples", "Samples", count_cell(trace.samples().size()), CellType::Integer, ""});
+  facts.push_back(
+      {"samples", "Samples", count_cell(trace.samples().size()), CellType::Integer, ""});
   facts.push_back({"launch_links", "Launch links", count_cell(trace.launch_to_device().size()),
                    CellType::Integer, ""});
   facts.push_back({"backward_links", "Forward-backward links",
                    count_cell(trace.forward_to_backward().size()), CellType::Integer, ""});
   facts.push_back(
       {"tracks", "Tracks", count_cell(trace.tracks().size()), CellType::Integer,
-       fmt::format("{}, {}, {}",
-                   format_plural(static_cast<std::int64_t>(counted.threads), "thread", "threads"),
-                   format_plural(static_cast<std::int64_t>(counted.streams), "stream", "streams"),
-                   format_plural(static_cast<std::int64_t>(counted.other_tracks), "other", "others"))});
+       fmt::format(
+           "{}, {}, {}",
+           format_plural(static_cast<std::int64_t>(counted.threads), "thread", "threads"),
+           format_plural(static_cast<std::int64_t>(counted.streams), "stream", "streams"),
+           format_plural(static_cast<std::int64_t>(counted.other_tracks), "other", "others"))});
   const std::string options = recorded_with(meta);
   facts.push_back({"recorded_with", "Recorded with", options.empty() ? Cell() : Cell(options),
                    CellType::Text, ""});
-  facts.push_back({"input_bytes", "Size of text", count_cell(meta.input_bytes), CellType::Bytes, ""});
+  facts.push_back(
+      {"input_bytes", "Size of text", count_cell(meta.input_bytes), CellType::Bytes, ""});
   facts.push_back({"memory_bytes", "Memory used", count_cell(trace.bytes()), CellType::Bytes, ""});
   return {"file", "", std::move(facts), "", {}};
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/spelling.hpp"
+#include "report/styles/mxnet.hpp"
 #include "report/styles/tensorboard.hpp"
 #include "report/styles/torch.hpp"
 #include "report/views/devices.hpp"
@@ -54,8 +55,8 @@ Result<std::string> tensorboard_lines(const TraceSet& traces, const ReportReques
 
 ReportView tensorboard_line_view(std::string name, std::string description,
                                  std::vector<std::string> groupings = {}) {
-  return {"tensorboard", std::move(name),      std::move(description), {},
-          std::move(groupings), {"json"}, tensorboard_lines};
+  return {"tensorboard",        std::move(name), std::move(description), {},
+          std::move(groupings), {"json"},        tensorboard_lines};
 }
 
 TorchTableRequest torch_request(const ReportRequest& request) {
@@ -90,12 +91,33 @@ Result<std::string> torch_report(const TraceSet& traces, const ReportRequest& re
     document.run = traces.size() > 1 ? named.path : named.run;
     document.title = named.path;
     document.csv_block = "operators";
-    document.blocks.push_back({"operators", "", std::move(*table), "No operators in this trace.", {}});
+    document.blocks.push_back(
+        {"operators", "", std::move(*table), "No operators in this trace.", {}});
     document.losses = collect_losses({&named, 1});
     documents.push_back(std::move(document));
   }
   return request.format == "text" ? text
                                   : render_documents(documents, request.format, request.render);
+}
+
+// MXNet's own text or JSON for one trace; for several, one after the other, texts under the names of
+// their files.
+Result<std::string> mxnet_report(const TraceSet& traces, const ReportRequest& request) {
+  MxnetRequest question;
+  question.table = request.style == "mxnet" ? MxnetTable::Old : MxnetTable::New;
+  question.sort_by = request.sort;
+  question.ascending = request.ascending;
+  question.row_limit = request.row_limit(SIZE_MAX);
+  std::string out;
+  for (const NamedTrace& named : traces) {
+    if (request.format == "json") {
+      out += mxnet_json(named.trace, question);
+      continue;
+    }
+    if (traces.size() > 1) out += (out.empty() ? "" : "\n") + safe_text(named.path) + "\n";
+    out += mxnet_table(named.trace, question);
+  }
+  return out;
 }
 
 // torch takes the name of any device in place of "cuda".
@@ -113,8 +135,8 @@ std::vector<std::string> torch_other_keys() {
 
 std::vector<ReportView> make_views() {
   std::vector<ReportView> views;
-  views.push_back(sonde_view("summary", "where the time went and what to do about it", {}, {},
-                             summary_view));
+  views.push_back(
+      sonde_view("summary", "where the time went and what to do about it", {}, {}, summary_view));
   views.push_back(sonde_view("steps", "each step and what its time went to", steps_sort_keys(), {},
                              steps_view));
   views.push_back(sonde_view("operators", "framework operators with their CPU and GPU time",
@@ -124,14 +146,36 @@ std::vector<ReportView> make_views() {
                              memcpy_sort_keys(), {}, memcpy_view));
   views.push_back(sonde_view("devices", "GPUs, streams and host threads", devices_sort_keys(), {},
                              devices_view));
-  views.push_back({"torch", "operators", "the table of torch.profiler's key_averages()",
-                   torch_sort_keys(), {"input_shape", "stack"}, kAllFormats, torch_report,
+  views.push_back({"torch",
+                   "operators",
+                   "the table of torch.profiler's key_averages()",
+                   torch_sort_keys(),
+                   {"input_shape", "stack"},
+                   kAllFormats,
+                   torch_report,
                    torch_other_keys()});
+  views.push_back({"mxnet",
+                   "aggregate",
+                   "the aggregate statistics of MXNet 1.2 to 1.4",
+                   {},
+                   {},
+                   {"text", "json"},
+                   mxnet_report});
+  views.push_back({"mxnet-1.5",
+                   "aggregate",
+                   "the aggregate statistics of later MXNet",
+                   mxnet_sort_keys(),
+                   {},
+                   {"text", "json"},
+                   mxnet_report,
+                   {},
+                   true});
   views.push_back(tensorboard_line_view("overview", "average step and its parts"));
   views.push_back(tensorboard_line_view("operation", "operators as pie charts", {"input_shape"}));
-  views.push_back(tensorboard_line_view("operation/table", "operators as a table", {"input_shape"}));
-  views.push_back(tensorboard_line_view("operation/stack", "call stacks of one operator",
-                                        {"input_shape"}));
+  views.push_back(
+      tensorboard_line_view("operation/table", "operators as a table", {"input_shape"}));
+  views.push_back(
+      tensorboard_line_view("operation/stack", "call stacks of one operator", {"input_shape"}));
   views.push_back(tensorboard_line_view("kernel/table", "kernels as a table"));
   views.push_back(tensorboard_line_view("kernel", "kernels as a pie chart"));
   return views;
@@ -229,6 +273,10 @@ Result<const ReportView*> find_view(ReportRequest& request) {
     checked = check_word(*view, "sort key", request.sort, view->sort_keys);
   }
   if (checked) checked = check_word(*view, "grouping", request.group_by, view->groupings);
+  if (checked && request.ascending && !view->both_directions) {
+    checked = wrong_usage(fmt::format("view '{}' of style '{}' has no ascending order", view->name,
+                                      view->style));
+  }
   if (!checked) return checked.error();
   return &*view;
 }

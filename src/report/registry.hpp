@@ -18,6 +18,7 @@ struct ReportView {
   std::vector<std::string> formats;  // the first is the default
   std::function<Result<std::string>(const TraceSet&, const ReportRequest&)> render;
   std::vector<std::string> other_sort_keys{};  // understood, but not offered
+  bool both_directions = false;                // rows can be sorted in ascending order too
 };
 
 // All views; the first of each style is its default.

@@ -50,12 +50,23 @@ bool is_harmful(std::uint32_t c) {
 
 using Range = std::pair<std::uint32_t, std::uint32_t>;
 
-constexpr std::array<Range, 7> kCombining = {{{0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD},
-    {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}}};
+constexpr std::array<Range, 7> kCombining = {{{0x0300, 0x036F},
+                                              {0x0483, 0x0489},
+                                              {0x0591, 0x05BD},
+                                              {0x1AB0, 0x1AFF},
+                                              {0x1DC0, 0x1DFF},
+                                              {0x20D0, 0x20FF},
+                                              {0xFE00, 0xFE0F}}};
 
-constexpr std::array<Range, 9> kWide = {{{0x1100, 0x115F}, {0x2E80, 0x303E}, {0x3041, 0xA4CF},
-    {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFE30, 0xFE6F}, {0xFF00, 0xFF60}, {0x1F300, 0x1FAFF},
-    {0x20000, 0x3FFFD}}};
+constexpr std::array<Range, 9> kWide = {{{0x1100, 0x115F},
+                                         {0x2E80, 0x303E},
+                                         {0x3041, 0xA4CF},
+                                         {0xAC00, 0xD7A3},
+                                         {0xF900, 0xFAFF},
+                                         {0xFE30, 0xFE6F},
+                                         {0xFF00, 0xFF60},
+                                         {0x1F300, 0x1FAFF},
+                                         {0x20000, 0x3FFFD}}};
 
 template <std::size_t kCount>
 bool within(std::uint32_t c, const std::array<Range, kCount>& ranges) {

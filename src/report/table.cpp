@@ -36,8 +36,8 @@ bool any_nonzero(const Table& table, std::size_t column) {
 
 // The text of every cell, with the width that each column wants and gets.
 struct Layout {
-  std::vector<std::size_t> shown;                // indices of the columns that stay
-  std::vector<std::size_t> width;                // by column
+  std::vector<std::size_t> shown;               // indices of the columns that stay
+  std::vector<std::size_t> width;               // by column
   std::vector<std::vector<std::string>> cells;  // by row and column
 };
 
@@ -124,12 +124,17 @@ std::string cell_text(const Cell& cell, CellType type) {
   if (std::holds_alternative<std::monostate>(cell)) return "-";
   if (const auto* text = std::get_if<std::string>(&cell)) return safe_text(*text);
   switch (type) {
-    case CellType::Duration: return format_duration(number(cell));
-    case CellType::Bytes: return format_bytes(number(cell));
-    case CellType::Percent: return format_percent(number(cell));
-    case CellType::Real: return format_real(number(cell));
+    case CellType::Duration:
+      return format_duration(number(cell));
+    case CellType::Bytes:
+      return format_bytes(number(cell));
+    case CellType::Percent:
+      return format_percent(number(cell));
+    case CellType::Real:
+      return format_real(number(cell));
     case CellType::Integer:
-    case CellType::Text: break;
+    case CellType::Text:
+      break;
   }
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) return format_count(*whole);
   return format_real(number(cell));

@@ -24,11 +24,11 @@ struct Column {
   std::string key;       // snake_case with its unit, for CSV and JSON: "total_ns"
   std::string header{};  // for people
   CellType type = CellType::Text;
-  Cut cut = Cut::End;       // how a text is shortened that does not fit
-  int drop = 0;             // columns with the highest number go first where the width is short
-  bool bar = false;         // draw a percentage as a bar too
-  bool hide_zero = false;   // left out of text where no row has anything else than 0
-  std::size_t least = 12;   // a text is not shortened below this while columns can be dropped
+  Cut cut = Cut::End;      // how a text is shortened that does not fit
+  int drop = 0;            // columns with the highest number go first where the width is short
+  bool bar = false;        // draw a percentage as a bar too
+  bool hide_zero = false;  // left out of text where no row has anything else than 0
+  std::size_t least = 12;  // a text is not shortened below this while columns can be dropped
 };
 
 struct Table {

@@ -84,7 +84,7 @@ void set_up(httplib::Server& server, TensorboardService& service, const std::str
         return httplib::Server::HandlerResponse::Handled;
       });
   server.set_exception_handler(
-      [](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
+      [](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
         refuse(response, 500, "out of memory or another failure inside of the server");
       });
 }

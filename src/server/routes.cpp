@@ -66,8 +66,12 @@ HttpResponse index_page() {
   for (const Route& route : kRoutes) {
     const std::string path = std::string(kTensorboardPrefix) + std::string(route.name);
     out += "<li><code>";
-    out += route.params.empty() ? "<a href=\"" + path + "\">" + path + "</a>" : path;
-    out += html(route.params) + "</code>: " + html(route.what) + "</li>\n";
+    if (route.params.empty()) {
+      out.append("<a href=\"").append(path).append("\">").append(path).append("</a>");
+    } else {
+      out.append(path).append(html(route.params));
+    }
+    out.append("</code>: ").append(html(route.what)).append("</li>\n");
   }
   out += "</ul>\n</body>\n</html>\n";
   return response;

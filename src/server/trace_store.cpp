@@ -69,14 +69,18 @@ Result<std::shared_ptr<const Trace>> TraceStore::load(const TraceFile& file) {
     entry = known;
   }
   const std::lock_guard reading(entry->reading);
-  if (!entry->trace || !(entry->stamp == *stamp)) {
-    Result<Trace> trace = load_trace(file.path);
-    if (!trace) return trace.error();
+  {
     const std::lock_guard lock(mutex_);
-    entry->trace = std::make_shared<const Trace>(std::move(*trace));
-    entry->stamp = *stamp;
+    if (entry->trace && entry->stamp == *stamp) {
+      entry->last_use = ++clock_;
+      return entry->trace;
+    }
   }
+  Result<Trace> trace = load_trace(file.path);
+  if (!trace) return trace.error();
   const std::lock_guard lock(mutex_);
+  entry->trace = std::make_shared<const Trace>(std::move(*trace));
+  entry->stamp = *stamp;
   entry->last_use = ++clock_;
   make_room(*entry);
   return entry->trace;

@@ -41,7 +41,7 @@ class TraceStore {
     friend bool operator==(const Stamp&, const Stamp&) = default;
   };
   struct Entry {
-    std::mutex reading;  // held by the thread that reads the file, others wait for it
+    std::mutex reading;  // held by the thread that reads the file; others wait for it
     Stamp stamp;
     std::shared_ptr<const Trace> trace;
     std::uint64_t last_use = 0;
@@ -51,7 +51,7 @@ class TraceStore {
   void make_room(const Entry& keep);
 
   const std::string folder_;
-  std::mutex mutex_;  // guards what follows, but not the inside of an entry that is being read
+  std::mutex mutex_;  // guards what follows, entries too; never held while a file is read
   std::optional<std::vector<TraceFile>> files_;
   std::map<std::string, std::shared_ptr<Entry>> entries_;
   std::uint64_t clock_ = 0;

@@ -196,10 +196,12 @@ void TraceBuilder::nest(unsigned threads) {
 }
 
 Trace TraceBuilder::finish() {
-  trace_.launch_to_device_.seal();
-  trace_.operator_to_launch_.seal();
-  trace_.forward_to_backward_.seal();
-  trace_.flows_.seal();
+  {
+    const std::jthread operators([&] { trace_.operator_to_launch_.seal(); });
+    trace_.launch_to_device_.seal();
+    trace_.forward_to_backward_.seal();
+    trace_.flows_.seal();
+  }
   return std::move(trace_);
 }
 

@@ -45,6 +45,7 @@ class TraceBuilder {
   void add_python(SliceId slice, const PythonRow& row) { trace_.python_.append(slice, row); }
   void add_collective(SliceId slice, const CollectiveRow& row) { trace_.collectives_.append(slice, row); }
   void add_category(SliceId slice, StringId category) { trace_.categories_.append(slice, category); }
+  void add_argument(const SliceArg& argument) { trace_.arguments_.append(argument); }
   InputsId intern_inputs(const OperatorInputs& inputs);
   const SideTable<OperatorRow>& operators() const { return trace_.operators_; }
   const SideTable<LaunchRow>& launches() const { return trace_.launches_; }
@@ -52,6 +53,7 @@ class TraceBuilder {
 
   void add_marker(const Marker& marker) { trace_.markers_.push_back(marker); }
   void add_counter(const CounterValue& value) { trace_.counters_.push_back(value); }
+  const std::vector<CounterValue>& counters() const { return trace_.counters_; }
   void add_allocation(const Allocation& allocation) { trace_.allocations_.push_back(allocation); }
   void add_sample(const Sample& sample) { trace_.samples_.push_back(sample); }
   StackId intern_stack(const StackFrame& frame);

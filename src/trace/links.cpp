@@ -6,20 +6,19 @@
 namespace sonde {
 
 void Links::seal() {
-  const auto sorted_by_target = [&] {
-    std::vector<std::uint32_t> order(from_.size());
-    std::iota(order.begin(), order.end(), 0u);
-    const auto less = [&](std::uint32_t a, std::uint32_t b) {
-      return to_[a] != to_[b] ? to_[a] < to_[b] : a < b;
-    };
-    if (!std::is_sorted(order.begin(), order.end(), less)) std::sort(order.begin(), order.end(), less);
-    return order;
+  std::vector<std::uint32_t> order(from_.size());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto by_target = [&](std::uint32_t a, std::uint32_t b) {
+    return to_[a] != to_[b] ? to_[a] < to_[b] : a < b;
   };
-
-  std::vector<std::uint32_t> order = sorted_by_target();
+  if (!std::is_sorted(order.begin(), order.end(), by_target)) {
+    std::sort(order.begin(), order.end(), by_target);
+  }
   order.erase(std::unique(order.begin(), order.end(),
                           [&](std::uint32_t a, std::uint32_t b) { return to_[a] == to_[b]; }),
               order.end());
+  const std::vector<std::uint32_t> target_order = order;
+
   const auto by_source = [&](std::uint32_t a, std::uint32_t b) {
     return from_[a] != from_[b] ? from_[a] < from_[b] : to_[a] < to_[b];
   };
@@ -28,13 +27,16 @@ void Links::seal() {
   }
   std::vector<SliceId> from(order.size());
   std::vector<SliceId> to(order.size());
+  std::vector<std::uint32_t> place(from_.size());  // of each link in the new order
   for (std::size_t i = 0; i < order.size(); ++i) {
     from[i] = from_[order[i]];
     to[i] = to_[order[i]];
+    place[order[i]] = static_cast<std::uint32_t>(i);
   }
   from_.swap(from);
   to_.swap(to);
-  by_target_ = sorted_by_target();
+  by_target_.resize(target_order.size());
+  for (std::size_t i = 0; i < target_order.size(); ++i) by_target_[i] = place[target_order[i]];
 }
 
 std::span<const SliceId> Links::targets(SliceId from) const {

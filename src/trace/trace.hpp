@@ -13,6 +13,7 @@
 #include "trace/links.hpp"
 #include "trace/loss_ledger.hpp"
 #include "trace/side_table.hpp"
+#include "trace/slice_args.hpp"
 #include "trace/string_pool.hpp"
 
 namespace sonde {
@@ -147,6 +148,7 @@ struct Marker {
   TrackId track;
   StringId name;
   char scope = 't';  // t thread, p process, g global
+  StringId category{};
 };
 
 struct CounterValue {
@@ -168,6 +170,8 @@ struct Allocation {
   std::int32_t device_type = 0;  // 0 CPU, 1 CUDA, …
   std::int32_t device = -1;
   bool out_of_memory = false;
+  StringId pool{};
+  StringId tag{};  // what the program called it
 };
 
 struct Sample {
@@ -234,7 +238,9 @@ class Trace {
   const SideTable<DeviceRow>& device_work() const { return device_work_; }
   const SideTable<PythonRow>& python() const { return python_; }
   const SideTable<CollectiveRow>& collectives() const { return collectives_; }
-  const SideTable<StringId>& categories() const { return categories_; }  // of kind Other
+  // The file's own word for slices of kind Other, and for others that have one besides their kind.
+  const SideTable<StringId>& categories() const { return categories_; }
+  const SliceArgs& arguments() const { return arguments_; }
   const OperatorInputs& inputs(InputsId id) const;
 
   const Links& launch_to_device() const { return launch_to_device_; }
@@ -269,6 +275,7 @@ class Trace {
   SideTable<PythonRow> python_;
   SideTable<CollectiveRow> collectives_;
   SideTable<StringId> categories_;
+  SliceArgs arguments_;
   std::vector<OperatorInputs> inputs_;
   Links launch_to_device_;
   Links operator_to_launch_;

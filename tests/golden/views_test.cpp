@@ -51,7 +51,8 @@ TEST_P(EachView, OfTheSmallTraceInEachFormat) {
 }
 
 TEST_P(EachView, OfTwoRanks) {
-  testing::expect_golden("two_ranks_" + GetParam() + ".txt", render(two_ranks(), GetParam(), "text"));
+  testing::expect_golden("two_ranks_" + GetParam() + ".txt",
+                         render(two_ranks(), GetParam(), "text"));
 }
 
 TEST_P(EachView, OfARealTrace) {
@@ -101,7 +102,7 @@ TEST_P(EachView, EndsWithWhatWasLost) {
 INSTANTIATE_TEST_SUITE_P(Views, EachView,
                          ::testing::Values("summary", "steps", "operators", "kernels", "memcpy",
                                            "devices"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& view) { return view.param; });
 
 TEST(Views, SeveralRunsAreReportedOneByOne) {
   TraceSet set;
@@ -162,8 +163,8 @@ TEST(Views, InfoOfTheSmallTrace) {
 }
 
 TEST(Registry, SuggestsAndLists) {
-  const auto reason = [](const std::string& style, const std::string& view,
-                         const std::string& sort, const std::string& format) {
+  const auto reason = [](const std::string& style, const std::string& view, const std::string& sort,
+                         const std::string& format) {
     ReportRequest request;
     request.style = style;
     request.view = view;
@@ -177,10 +178,12 @@ TEST(Registry, SuggestsAndLists) {
   EXPECT_EQ(reason("sonde", "kernls", "", ""), "unknown view 'kernls'; did you mean 'kernels'?");
   EXPECT_EQ(reason("torch", "kernels", "", ""),
             "style 'torch' has no view 'kernels'; it has operators");
-  EXPECT_EQ(reason("sonde", "kernels", "totl", ""), "unknown sort key 'totl'; did you mean 'total'?");
-  EXPECT_EQ(reason("sonde", "kernels", "bananas", ""),
-            "unknown sort key 'bananas'; view 'kernels' of style 'sonde' has total, mean, max, calls, "
-            "name");
+  EXPECT_EQ(reason("sonde", "kernels", "totl", ""),
+            "unknown sort key 'totl'; did you mean 'total'?");
+  EXPECT_EQ(
+      reason("sonde", "kernels", "bananas", ""),
+      "unknown sort key 'bananas'; view 'kernels' of style 'sonde' has total, mean, max, calls, "
+      "name");
   EXPECT_EQ(reason("tensorboard", "overview", "", "csv"),
             "style 'tensorboard' is written as json only, not as csv");
 }

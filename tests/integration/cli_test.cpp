@@ -53,10 +53,11 @@ TEST_F(Cli, WrongUsageIsExit2AndOneLine) {
   const std::string see = " (see 'sonde report --help')\n";
   const std::vector<WrongUsage> cases = {
       {{"reprot", "x"}, "unknown command 'reprot'; did you mean 'report'? (see 'sonde --help')\n"},
-      {{"--verison"}, "unknown option '--verison'; did you mean '--version'? (see 'sonde --help')\n"},
+      {{"--verison"},
+       "unknown option '--verison'; did you mean '--version'? (see 'sonde --help')\n"},
       {{"help", "infro"}, "unknown command 'infro'; did you mean 'info'? (see 'sonde --help')\n"},
-      {{"report"}, "'report' needs PATH" + see},
-      {{"report", kTrace, "--vew", "steps"}, "unknown option '--vew'; did you mean '--view'?" + see},
+      {{"report", kTrace, "--vew", "steps"},
+       "unknown option '--vew'; did you mean '--view'?" + see},
       {{"report", kTrace, "--vew=steps"}, "unknown option '--vew'; did you mean '--view'?" + see},
       {{"report", kTrace, "-q"}, "unknown option '-q'" + see},
       {{"report", kTrace, "--view"}, "--view needs a value" + see},
@@ -69,7 +70,8 @@ TEST_F(Cli, WrongUsageIsExit2AndOneLine) {
        "unknown sort key 'cpu_time_totl'; did you mean 'cpu_time_total'?" + see},
       {{"report", kTrace, "--sort", "x"}, "view 'summary' of style 'sonde' has no sort key" + see},
       {{"report", kTrace, "--format", "jsn"}, "unknown format 'jsn'; did you mean 'json'?" + see},
-      {{"report", kTrace, "--group-by", "stak"}, "unknown group-by 'stak'; did you mean 'stack'?" + see},
+      {{"report", kTrace, "--group-by", "stak"},
+       "unknown group-by 'stak'; did you mean 'stack'?" + see},
       {{"report", kTrace, "--limit", "ten"}, "--limit needs a whole number, not 'ten'" + see},
       {{"report", kTrace, "--limit", "-5"}, "--limit must be -1 or more, not -5" + see},
       {{"report", kTrace, "--style", "tensorboard", "--view", "operation/stack"},
@@ -90,7 +92,9 @@ TEST_F(Cli, WrongUsageIsExit2AndOneLine) {
 
 TEST_F(Cli, UnreadableInputIsExit1AndOneLine) {
   const std::vector<std::string> paths = {path("missing.json"), write("empty.json", ""),
-                                          write("binary.json", std::string("\x7F" "ELF\0\1\2", 7))};
+                                          write("binary.json", std::string("\x7F"
+                                                                           "ELF\0\1\2",
+                                                                           7))};
   for (const std::string& bad : paths) {
     for (const char* command : {"report", "info"}) {
       const ProcessResult result = sonde({command, bad});
@@ -130,7 +134,8 @@ TEST_F(Cli, OptionsMayStandBeforeAndAfterPaths) {
   EXPECT_EQ(after.status, 0) << after.err;
   EXPECT_EQ(sonde({"report", "-v", "kernels", "-n", "3", kTrace}).out, after.out);
   EXPECT_EQ(sonde({"report", "--view=kernels", "--limit=3", kTrace}).out, after.out);
-  EXPECT_EQ(sonde({"report", "-v", "steps", "--view", "kernels", "-n3", "--", kTrace}).out, after.out);
+  EXPECT_EQ(sonde({"report", "-v", "steps", "--view", "kernels", "-n3", "--", kTrace}).out,
+            after.out);
 }
 
 TEST_F(Cli, WritesToAFileWholeOrNotAtAll) {
@@ -202,6 +207,16 @@ TEST_F(Cli, FitsTheTerminal) {
   }
 }
 
+TEST_F(Cli, SlowReadingShowsProgressOnATerminalOnly) {
+  const std::string slow = "{ head -c 9000 '" + kTrace + "'; sleep 1.3; tail -c +9001 '" + kTrace +
+                           "'; } | '" + kBinary + "' report - > /dev/null";
+  const ProcessResult terminal = run_on_terminal({"bash", "-c", slow}, 80);
+  EXPECT_EQ(terminal.status, 0) << terminal.out;
+  EXPECT_NE(terminal.out.find("\rreading standard input"), std::string::npos) << terminal.out;
+  EXPECT_EQ(terminal.out.substr(terminal.out.rfind('\r')), "\r\x1b[K") << "the line stays";
+  EXPECT_EQ(run_process({"bash", "-c", slow}).err, "");
+}
+
 TEST_F(Cli, EqualRunsGiveEqualBytesInAnyLocale) {
   const std::vector<std::string> command = {"report", kTrace, "--format", "json"};
   const std::string first = sonde(command).out;
@@ -212,7 +227,7 @@ TEST_F(Cli, EqualRunsGiveEqualBytesInAnyLocale) {
 TEST_F(Cli, HelpAndVersion) {
   const ProcessResult help = sonde({"--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* name : {"report", "info", "serve", "completion", "help"}) {
+  for (const char* name : {"run", "report", "info", "serve", "completion", "help"}) {
     EXPECT_NE(help.out.find(std::string("\n  ") + name), std::string::npos) << name;
     const ProcessResult one = sonde({"help", name});
     EXPECT_EQ(one.status, 0);
@@ -240,20 +255,22 @@ TEST_F(Cli, InfoTellsWhatTheFileIs) {
 TEST_F(Cli, BashCompletionLoadsAndCompletes) {
   const std::string script = write("sonde.bash", sonde({"completion", "bash"}).out);
   EXPECT_EQ(run_process({"bash", "-n", script}).status, 0);
-  const ProcessResult loaded = run_process({"bash", "-c", "source '" + script + "'; complete -p sonde"});
+  const ProcessResult loaded =
+      run_process({"bash", "-c", "source '" + script + "'; complete -p sonde"});
   EXPECT_EQ(loaded.status, 0);
   EXPECT_NE(loaded.out.find("-F _sonde sonde"), std::string::npos);
 
   const auto offers = [&](const std::string& words) {
-    return run_process({"bash", "-c", "source '" + script + "'; COMP_WORDS=(" + words +
-                                          "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _sonde; "
-                                          "echo \"${COMPREPLY[@]}\""})
+    return run_process({"bash", "-c",
+                        "source '" + script + "'; COMP_WORDS=(" + words +
+                            "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _sonde; "
+                            "echo \"${COMPREPLY[@]}\""})
         .out;
   };
   EXPECT_EQ(offers("sonde rep"), "report\n");
   EXPECT_EQ(offers("sonde report --vi"), "--view\n");
   EXPECT_EQ(offers("sonde report --view ker"), "kernels kernel/table kernel\n");
-  EXPECT_EQ(offers("sonde report --style ''"), "sonde torch tensorboard\n");
+  EXPECT_EQ(offers("sonde report --style tor"), "torch\n");
   EXPECT_EQ(offers("sonde report --format m"), "markdown\n");
   EXPECT_EQ(offers("sonde report --group-by ''"), "input_shape stack\n");
   EXPECT_EQ(offers("sonde report --sort gpu_s"), "gpu_self\n");

@@ -1,15 +1,12 @@
 #pragma once
 
-#include <fcntl.h>
-#include <poll.h>
 #include <pty.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,118 +14,94 @@
 namespace sonde::testing {
 
 struct ProcessResult {
-  int status = -1;  // exit status, or 128 + the signal
+  int status = -1;  // exit status; 128 and the signal where one ended it
   std::string out;
   std::string err;
 };
 
+// Variables set on top of the test's own environment.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-inline int exit_status(int raw) {
-  return WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
-}
+namespace detail {
 
-[[noreturn]] inline void execute(const std::vector<std::string>& arguments,
-                                 const Environment& environment) {
-  for (const auto& [name, value] : environment) {
-    if (value.empty()) {
-      ::unsetenv(name.c_str());
-    } else {
-      ::setenv(name.c_str(), value.c_str(), 1);
-    }
-  }
-  std::vector<char*> pointers;
-  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
-  pointers.push_back(nullptr);
-  ::execvp(pointers[0], pointers.data());
+[[noreturn]] inline void start(const std::vector<std::string>& command,
+                               const Environment& environment) {
+  for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  ::execvp(argv[0], argv.data());
   ::_exit(127);
 }
 
-// Runs a program to its end, with `input` as its standard input.
-inline ProcessResult run_process(const std::vector<std::string>& arguments,
+inline int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return -1;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+inline std::string content(std::FILE* file) {
+  std::string text;
+  char buffer[4096];
+  std::rewind(file);
+  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, file)) text.append(buffer, got);
+  return text;
+}
+
+}  // namespace detail
+
+// Runs a command to its end, with `input` as its standard input.
+inline ProcessResult run_process(const std::vector<std::string>& command,
                                  const std::string& input = {},
                                  const Environment& environment = {}) {
-  int in[2];
-  int out[2];
-  int err[2];
-  if (::pipe(in) || ::pipe(out) || ::pipe(err)) return {};
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::dup2(in[0], 0);
-    ::dup2(out[1], 1);
-    ::dup2(err[1], 2);
-    for (const int fd : {in[0], in[1], out[0], out[1], err[0], err[1]}) ::close(fd);
-    execute(arguments, environment);
-  }
-  ::close(in[0]);
-  ::close(out[1]);
-  ::close(err[1]);
-  std::signal(SIGPIPE, SIG_IGN);
+  // Files, not pipes: neither side can wait for the other.
+  std::FILE* in = std::tmpfile();
+  std::FILE* out = std::tmpfile();
+  std::FILE* err = std::tmpfile();
   ProcessResult result;
-  std::size_t written = 0;
-  bool feeding = true;
-  bool out_open = true;
-  bool err_open = true;
-  ::fcntl(in[1], F_SETFL, O_NONBLOCK);
-  while (out_open || err_open) {
-    if (feeding && written == input.size()) {
-      ::close(in[1]);
-      feeding = false;
+  if (in && out && err) {
+    std::fwrite(input.data(), 1, input.size(), in);
+    std::rewind(in);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::dup2(::fileno(in), STDIN_FILENO);
+      ::dup2(::fileno(out), STDOUT_FILENO);
+      ::dup2(::fileno(err), STDERR_FILENO);
+      detail::start(command, environment);
     }
-    pollfd polled[3] = {{out_open ? out[0] : -1, POLLIN, 0},
-                        {err_open ? err[0] : -1, POLLIN, 0},
-                        {feeding ? in[1] : -1, POLLOUT, 0}};
-    if (::poll(polled, 3, 60'000) <= 0) break;
-    char buffer[65536];
-    if (polled[0].revents) {
-      const ssize_t got = ::read(out[0], buffer, sizeof buffer);
-      if (got > 0) result.out.append(buffer, static_cast<std::size_t>(got));
-      out_open = got > 0;
-    }
-    if (polled[1].revents) {
-      const ssize_t got = ::read(err[0], buffer, sizeof buffer);
-      if (got > 0) result.err.append(buffer, static_cast<std::size_t>(got));
-      err_open = got > 0;
-    }
-    if (polled[2].revents) {
-      const ssize_t put = ::write(in[1], input.data() + written, input.size() - written);
-      if (put > 0) {
-        written += static_cast<std::size_t>(put);
-      } else {
-        ::close(in[1]);
-        feeding = false;
-      }
-    }
+    if (child > 0) result.status = detail::wait_for(child);
+    result.out = detail::content(out);
+    result.err = detail::content(err);
   }
-  if (feeding) ::close(in[1]);
-  ::close(out[0]);
-  ::close(err[0]);
-  int raw = 0;
-  ::waitpid(child, &raw, 0);
-  result.status = exit_status(raw);
+  for (std::FILE* file : {in, out, err}) {
+    if (file) std::fclose(file);
+  }
   return result;
 }
 
-// Runs a program on a terminal of `columns` columns; both of its outputs are in `out`.
-inline ProcessResult run_on_terminal(const std::vector<std::string>& arguments, int columns,
+// Runs a command on a terminal of its own, `width` columns wide. What it writes to either stream is
+// in `out`, with the terminal's line ends.
+inline ProcessResult run_on_terminal(const std::vector<std::string>& command, int width,
                                      const Environment& environment = {}) {
   winsize size{};
-  size.ws_col = static_cast<unsigned short>(columns);
-  size.ws_row = 40;
+  size.ws_row = 50;
+  size.ws_col = static_cast<unsigned short>(width);
+  ProcessResult result;
   int terminal = -1;
   const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
-  if (child == 0) execute(arguments, environment);
-  ProcessResult result;
-  char buffer[65536];
+  if (child == 0) detail::start(command, environment);
+  if (child < 0) return result;
+  char buffer[4096];
   for (;;) {
     const ssize_t got = ::read(terminal, buffer, sizeof buffer);
-    if (got <= 0) break;
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;  // EIO: nobody holds the other end any more
     result.out.append(buffer, static_cast<std::size_t>(got));
   }
+  result.status = detail::wait_for(child);
   ::close(terminal);
-  int raw = 0;
-  ::waitpid(child, &raw, 0);
-  result.status = exit_status(raw);
   return result;
 }
 

@@ -32,8 +32,8 @@ class TraceWriter {
   TrackId thread() const { return thread_; }
 
   SliceId host(std::string_view name, SliceKind kind, double start, double duration) {
-    const SliceId slice = builder_.add_slice(nanos(start), nanos(duration), thread_,
-                                             builder_.intern(name), kind);
+    const SliceId slice =
+        builder_.add_slice(nanos(start), nanos(duration), thread_, builder_.intern(name), kind);
     OperatorRow row;
     row.external_id = ++external_;
     if (is_host_operator(kind) || kind == SliceKind::Step) builder_.add_operator(slice, row);
@@ -54,8 +54,8 @@ class TraceWriter {
   // Device work that the call added last asked for.
   SliceId device(std::string_view name, SliceKind kind, double start, double duration,
                  std::int64_t bytes = kNoNumber, float occupancy = -1) {
-    const SliceId slice = builder_.add_slice(nanos(start), nanos(duration), stream_,
-                                             builder_.intern(name), kind);
+    const SliceId slice =
+        builder_.add_slice(nanos(start), nanos(duration), stream_, builder_.intern(name), kind);
     DeviceRow row;
     row.correlation = correlation_;
     row.external_id = external_;
@@ -128,8 +128,9 @@ inline Trace small_trace(std::int64_t rank = -1) {
                                 "Events had a negative duration; they are kept with 0", 3, 4711,
                                 "{\"dur\":-1}");
   for (int step = 0; step < 2; ++step) {
-    const double at = 1000.0 * step + (rank > 0 ? 20.0 * step : 0.0);
-    writer.host("ProfilerStep#" + std::to_string(step + 1), SliceKind::Step, at, 990);
+    const double length = rank > 0 ? 1090 : 990;  // the second rank is the slower one
+    const double at = (length + 10) * step;
+    writer.host("ProfilerStep#" + std::to_string(step + 1), SliceKind::Step, at, length);
     writer.host("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
                 SliceKind::DataLoader, at + 10, 300);
     writer.launch("aten::copy_", "cudaMemcpyAsync", "Memcpy HtoD (Pageable -> Device)",

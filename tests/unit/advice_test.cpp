@@ -23,8 +23,8 @@ std::vector<Advice> advice_for(const Trace& trace) {
 }
 
 const Advice* find(const std::vector<Advice>& advice, const std::string& id) {
-  const auto at = std::find_if(advice.begin(), advice.end(),
-                               [&](const Advice& a) { return a.id == id; });
+  const auto at =
+      std::find_if(advice.begin(), advice.end(), [&](const Advice& a) { return a.id == id; });
   return at == advice.end() ? nullptr : &*at;
 }
 
@@ -74,9 +74,8 @@ TEST(Advice, SmallTraceHasAllItsTroublesWithTheirNumbers) {
 TEST(Advice, ComesHeaviestFirst) {
   const std::vector<Advice> advice = advice_for(testing::small_trace());
   ASSERT_GT(advice.size(), 1u);
-  EXPECT_TRUE(std::is_sorted(advice.begin(), advice.end(), [](const Advice& a, const Advice& b) {
-    return a.weight > b.weight;
-  }));
+  EXPECT_TRUE(std::is_sorted(advice.begin(), advice.end(),
+                             [](const Advice& a, const Advice& b) { return a.weight > b.weight; }));
 }
 
 TEST(Advice, EverySentenceCarriesANumber) {
@@ -173,7 +172,8 @@ TEST(CopyStats, MergesInAnyOrder) {
 
 TEST(CopyStats, ToleratesOddNames) {
   TraceWriter writer;
-  for (const char* name : {"Memcpy", "Memcpy ", "Memcpy HtoD", "Memcpy (", "Memcpy -> )(", "CopyHostToDevice"}) {
+  for (const char* name :
+       {"Memcpy", "Memcpy ", "Memcpy HtoD", "Memcpy (", "Memcpy -> )(", "CopyHostToDevice"}) {
     writer.device(name, SliceKind::Memcpy, 1, 1);
   }
   EXPECT_EQ(copy_stats(writer.finish()).size(), 6u);

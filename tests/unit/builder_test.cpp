@@ -123,9 +123,12 @@ TEST(TraceBuilder, TimesCountFromTheEarliestEventAndTheOriginIsKept) {
   TraceBuilder builder;
   const TrackId track = builder.add_track({});
   builder.add_slice(1'000, 50, track, builder.intern("x"), SliceKind::Other);
-  builder.add_allocation({.time = 900, .bytes = 1, .track = track});
-  builder.add_counter({.time = 2'000, .track = track});
-  builder.add_marker({.time = 500, .track = track});
+  Allocation allocation;
+  allocation.time = 900;
+  allocation.track = track;
+  builder.add_allocation(allocation);
+  builder.add_counter({2'000, track, builder.intern("c"), builder.intern("s"), 1});
+  builder.add_marker({500, track, builder.intern("m"), 'g'});
   builder.nest(1);
   const Trace trace = builder.finish();
   EXPECT_EQ(trace.meta().origin, 900);

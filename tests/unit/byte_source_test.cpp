@@ -77,18 +77,20 @@ TEST(ByteSource, SeveralPackedPartsAreOneText) {
   EXPECT_TRUE(unpack(zstd(a) + zstd(b)).losses.empty());
 }
 
-TEST(ByteSource, APartThatBeginsAtABufferBorderIsFound) {
-  // The reader takes 4 KiB first and 256 KiB then: let the second part begin around both borders.
-  const std::string a = sample_text(1'000'000);
+TEST(ByteSource, APartThatBeginsAroundABufferBorderIsFound) {
+  // The reader takes 4 KiB first and 256 KiB at a time then. A long file name in the first part's
+  // header lets the second part begin at each byte around those borders.
   for (const std::size_t border : {std::size_t{4096}, std::size_t{4096 + 256 * 1024}}) {
-    std::size_t size = border * 2;
-    std::string first;
-    for (; first.size() < border; size += 64) first = gzip(sample_text(size));
-    const std::string text = test::gunzip(first);
-    // Padding in the header's extra name moves the border byte by byte.
-    for (std::size_t pad = 0; pad < 4; ++pad) {
-      const std::string whole = first.substr(0, 3) + '\x08' + first.substr(4, 6) + std::string(pad, 'n') + '\0' + first.substr(10);
-      EXPECT_EQ(unpack(whole + gzip("tail")).text, text + "tail") << border << " " << pad;
+    const std::string text = sample_text(border);
+    const std::string packed = gzip(text);
+    ASSERT_LT(packed.size() + 16, border);
+    for (std::size_t size = border - 12; size <= border + 12; ++size) {
+      const std::string name(size - packed.size() - 1, 'n');
+      const std::string first = packed.substr(0, 3) + '\x08' + packed.substr(4, 6) + name + '\0' + packed.substr(10);
+      ASSERT_EQ(first.size(), size);
+      const Unpacked got = unpack(first + gzip("tail"));
+      EXPECT_EQ(got.text, text + "tail") << size;
+      EXPECT_TRUE(got.losses.empty()) << size;
     }
   }
 }
@@ -173,6 +175,15 @@ TEST(ByteSource, EveryCutOfASmallGzipFileIsABeginning) {
     ASSERT_TRUE(text.starts_with(got.text)) << keep;
     ASSERT_FALSE(got.losses.empty()) << keep;
   }
+}
+
+TEST(ByteSource, DamageAtTheVeryEndIsPlacedInsideOfTheFile) {
+  // A stream whose last code runs over the end of the input.
+  const std::string packed(
+      "\x1f\x8b\x08\0\0\0\0\0\x02\x03\x8b\xaeV*\xc8P\xb2R\x8aP\xd2\"%+\xa3\xda\xe7X\0F\xde\x90L&\0\0\0", 37);
+  const Unpacked got = unpack(packed);
+  ASSERT_EQ(got.losses.entries().size(), 1u);
+  EXPECT_LE(got.losses.entries()[0].first_offset, packed.size());
 }
 
 TEST(ByteSource, AMissingFileIsAnErrorWithItsName) {

@@ -63,10 +63,10 @@ TEST_P(RawQuotes, CostNoEventAndTheNameIsKept) {
 
 INSTANTIATE_TEST_SUITE_P(AllShapes, RawQuotes,
                          testing::Combine(testing::ValuesIn(kBadNames), testing::Bool()),
-                         [](const auto& info) {
-                           std::string name = std::get<0>(info.param).what;
+                         [](const auto& test) {
+                           std::string name = std::get<0>(test.param).what;
                            for (char& c : name) c = c == ' ' ? '_' : c;
-                           return name + (std::get<1>(info.param) ? "_pretty" : "_compact");
+                           return name + (std::get<1>(test.param) ? "_pretty" : "_compact");
                          });
 
 TEST(Lenient, AQuoteInTheMiddleDoesNotHideTheValuesBehindTheList) {
@@ -78,6 +78,26 @@ TEST(Lenient, AQuoteInTheMiddleDoesNotHideTheValuesBehindTheList) {
   EXPECT_EQ(trace.meta().rank, 3);
   EXPECT_EQ(trace.meta().base_time, 17);
   EXPECT_EQ(losses(trace, "input_cut"), 0u);
+}
+
+TEST(Lenient, AQuoteInTheLastEventCostsNeitherItNorTheValuesBehindTheList) {
+  for (const bool pretty : {false, true}) {
+    const Trace trace = kineto(R"({"schemaVersion": 1, "traceEvents": [)" + event("a", 1, pretty) + "," +
+                               event("odd \" one", 2, pretty) + R"(], "pg": [{"a": 1}], "baseTimeNanoseconds": 17})");
+    EXPECT_EQ(names(trace), (std::vector<std::string>{"a", "odd \" one"}));
+    EXPECT_EQ(trace.meta().base_time, 17);
+    EXPECT_EQ(losses(trace, "input_cut"), 0u);
+    EXPECT_EQ(losses(trace, "event_mended"), 1u);
+  }
+}
+
+TEST(Lenient, AQuoteInTheLastEventOfAPlainListCostsNothing) {
+  const std::string list = event("a", 1, false) + "," + event("odd \" one", 2, false);
+  for (const std::string& text : {"[" + list + "]", "[" + list + "\n]\n", R"({"traceEvents": [)" + list + "]}"}) {
+    const Trace trace = kineto(text);
+    EXPECT_EQ(names(trace), (std::vector<std::string>{"a", "odd \" one"})) << text;
+    EXPECT_EQ(losses(trace, "input_cut"), 0u) << text;
+  }
 }
 
 TEST(Lenient, AQuoteInALargeFileCostsNoEvent) {

@@ -57,7 +57,9 @@ TEST(SideTable, AgreesWithAMapForRandomSlices) {
     for (std::uint32_t i = 0; i < kSlices; ++i) {
       const std::uint32_t* row = table.find(slice(i));
       ASSERT_EQ(row != nullptr, model.count(i) == 1) << i;
-      if (row != nullptr) ASSERT_EQ(*row, model[i]);
+      if (row != nullptr) {
+        ASSERT_EQ(*row, model[i]);
+      }
     }
   }
 }

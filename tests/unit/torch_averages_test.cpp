@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 
 #include "report/styles/torch.hpp"
@@ -33,20 +35,23 @@ class Recording {
     row.is_annotation = true;
     builder_.add_operator(add(name, start, end, 1, SliceKind::UserRange), row);
   }
-  void call(Nanos start, Nanos end, std::int64_t correlation, std::int64_t op,
-            std::int64_t thread = 1) {
+  SliceId call(Nanos start, Nanos end, std::int64_t correlation, std::int64_t op,
+               std::int64_t thread = 1) {
     const SliceId slice = add("cudaLaunchKernel", start, end, thread, SliceKind::Runtime);
     builder_.add_launch(slice, {correlation, op, kNoNumber});
+    return slice;
   }
   void overhead(Nanos start, Nanos end) {
     builder_.add_launch(add("Buffer Flush", start, end, 901, SliceKind::Overhead), {});
   }
-  void kernel(const std::string& name, Nanos start, Nanos end, std::int64_t correlation,
-              std::int64_t op, SliceKind kind = SliceKind::Kernel) {
+  SliceId kernel(const std::string& name, Nanos start, Nanos end, std::int64_t correlation,
+                 std::int64_t op, SliceKind kind = SliceKind::Kernel) {
     DeviceRow row;
     row.correlation = correlation;
     row.external_id = op;
-    builder_.add_device_work(add(name, start, end, 907, kind), row);
+    const SliceId slice = add(name, start, end, 907, kind);
+    builder_.add_device_work(slice, row);
+    return slice;
   }
   void python(const std::string& name, Nanos start, Nanos end) {
     builder_.add_python(add(name, start, end, 1, SliceKind::PythonFunction), {});
@@ -61,8 +66,16 @@ class Recording {
   }
   void backward_link(SliceId forward, SliceId backward) { links_.emplace_back(forward, backward); }
 
+  void launch_link(SliceId op, SliceId call, SliceId kernel) {
+    launches_.push_back({op, call, kernel});
+  }
+
   Trace finish() {
     builder_.nest(1);
+    for (const auto& [op, call, kernel] : launches_) {
+      builder_.add_operator_link(op, call);
+      builder_.add_launch_link(call, kernel);
+    }
     for (const auto& [from, to] : links_) builder_.add_backward_link(from, to);
     return builder_.finish();
   }
@@ -84,6 +97,7 @@ class Recording {
   TraceBuilder builder_;
   std::map<std::int64_t, TrackId> tracks_;
   std::vector<std::pair<SliceId, SliceId>> links_;
+  std::vector<std::array<SliceId, 3>> launches_;
 };
 
 const TorchAverage* find(const TorchAverages& averages, const std::string& name,
@@ -136,6 +150,26 @@ TEST(TorchAverages, RangeOnTheDeviceIsARowOfItsOwnWithoutTheTicksThatTheFileAdds
   EXPECT_EQ(find(averages, "forward", false)->sum.device, 1);
   // The kernel stands first, though both cover the same time.
   EXPECT_EQ(averages.groups[1].name, "gemm");
+}
+
+TEST(TorchAverages, RangeOfAFileWithWholeMicrosecondsIsOneMicrosecondWiderAtBothEnds) {
+  TraceBuilder builder;
+  const TrackId track = builder.add_track({});
+  builder.add_slice(5000, 4000, track, builder.intern("forward"), SliceKind::DeviceRange);
+  builder.nest(1);
+  EXPECT_EQ(find(torch_averages(builder.finish()), "forward", true)->sum.self_device, 2);
+}
+
+TEST(TorchAverages, WrongOperatorIdsOfOldFilesAreNotLookedUp) {
+  Recording r;
+  // The call's ids say operator 1; it lies in operator 2.
+  r.op("aten::relu", 0, 1000, 1);
+  const SliceId mm = r.op("aten::mm", 1000, 9001, 2);
+  const SliceId call = r.call(2000, 3000, 1, 1);
+  r.launch_link(mm, call, r.kernel("gemm", 4000, 5000, 1, 1));
+  const TorchAverages averages = torch_averages(r.finish());
+  EXPECT_EQ(find(averages, "aten::relu")->sum.device, 0);
+  EXPECT_EQ(find(averages, "aten::mm")->sum.device, 1);
 }
 
 TEST(TorchAverages, CallWithoutOperatorCountsOnTheMainThread) {

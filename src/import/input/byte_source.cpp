@@ -85,7 +85,9 @@ class PlainSource final : public ByteSource {
 class ReplaySource final : public ByteSource {
  public:
   ReplaySource(std::unique_ptr<ByteSource> inner, std::string head)
-      : inner_(std::move(inner)), head_(std::move(head)) {}
+      : inner_(std::move(inner)), head_(std::move(head)) {
+    losses_ = inner_->losses();  // the end may lie in the head already
+  }
 
   Result<std::size_t> read(std::span<char> out) override {
     std::size_t got = std::min(out.size(), head_.size() - used_);

@@ -20,6 +20,7 @@ class GzipSource final : public ByteSource {
     start_member();
     state_->next_in = input_.data();
     state_->avail_in = static_cast<std::uint32_t>(begin.size());
+    loaded_ = state_->avail_in;
     consumed_ = begin.size();
   }
 
@@ -38,7 +39,7 @@ class GzipSource final : public ByteSource {
       if (state_->avail_in == 0 && input_ended_) {
         // Decoded bytes may still wait inside of the decoder.
         const std::uint32_t room = state_->avail_out;
-        const int status = isal_inflate(state_.get());
+        const int status = inflate();
         if (status == ISAL_DECOMP_OK && state_->avail_out < room) continue;
         if (state_->block_state == ISAL_BLOCK_FINISH) continue;
         losses_.add("gzip_cut", Severity::Error,
@@ -47,7 +48,7 @@ class GzipSource final : public ByteSource {
         ended_ = true;
         break;
       }
-      const int status = isal_inflate(state_.get());
+      const int status = inflate();
       if (status != ISAL_DECOMP_OK) damaged(status);
     }
     return out.size() - state_->avail_out;
@@ -61,6 +62,15 @@ class GzipSource final : public ByteSource {
     state_->crc_flag = ISAL_GZIP;
   }
 
+  // ISA-L may step over the end of its input by a byte or two when the data is damaged there.
+  int inflate() {
+    const int status = isal_inflate(state_.get());
+    if (state_->avail_in <= loaded_) return status;
+    state_->next_in = input_.data();
+    state_->avail_in = 0;
+    return status == ISAL_DECOMP_OK ? ISAL_INVALID_BLOCK : status;
+  }
+
   Result<bool> refill() {
     if (input_ended_) return false;
     Result<std::size_t> got =
@@ -69,6 +79,7 @@ class GzipSource final : public ByteSource {
     input_ended_ = *got < input_.size();
     state_->next_in = input_.data();
     state_->avail_in = static_cast<std::uint32_t>(*got);
+    loaded_ = state_->avail_in;
     consumed_ += *got;
     return true;
   }
@@ -110,6 +121,7 @@ class GzipSource final : public ByteSource {
   std::unique_ptr<RawReader> raw_;
   std::vector<std::uint8_t> input_;
   std::unique_ptr<inflate_state> state_;
+  std::uint32_t loaded_ = 0;  // bytes in input_
   std::uint64_t consumed_ = 0;
   bool input_ended_ = false;
   bool ended_ = false;

@@ -354,6 +354,10 @@ void EventSplitter::step_event(EventBlock& block) {
 void EventSplitter::give_up_on_long_event(EventBlock& block) {
   const std::string_view text(block.text.data() + event_begin_, block.size - event_begin_);
   std::size_t end = last_event_boundary(text);
+  if (end == std::string_view::npos && input_ended_) {
+    // Without keys behind it, "}]" may as well be a place inside of an event that was cut.
+    if (const EventEnd last = end_of_last_event(text); last.keys_follow) end = last.at;
+  }
   if (end == std::string_view::npos) {
     if (text.size() < kMaxEventBytes) return;
     end = text.size();

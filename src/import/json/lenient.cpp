@@ -74,6 +74,20 @@ std::size_t last_event_boundary(std::string_view text) {
   return std::string_view::npos;
 }
 
+EventEnd end_of_last_event(std::string_view text) {
+  for (std::size_t bracket = text.find(']'); bracket != std::string_view::npos; bracket = text.find(']', bracket + 1)) {
+    std::size_t end = bracket;
+    while (end > 0 && is_space(text[end - 1])) --end;
+    if (end == 0 || text[end - 1] != '}') continue;
+    std::size_t i = skip_space(text, bracket + 1);
+    if (i >= text.size() || text[i] == '}') return {end, false};
+    if (text[i] != ',') continue;
+    i = skip_space(text, i + 1);
+    if (i < text.size() && text[i] == '"') return {end, true};
+  }
+  return {};
+}
+
 std::size_t next_event_start(std::string_view text) {
   for (std::size_t brace = text.find('{'); brace != std::string_view::npos; brace = text.find('{', brace + 1)) {
     std::size_t i = brace;

@@ -14,6 +14,14 @@ namespace sonde {
 // a "}" that is followed by ", {" and a key that events have. npos where there is no such place.
 std::size_t last_event_boundary(std::string_view text);
 
+// Where, in text that begins with the last event of the file, that event seems to end: behind a "}"
+// that is followed by "]" and the end of the file or another top-level key.
+struct EventEnd {
+  std::size_t at = std::string_view::npos;
+  bool keys_follow = false;
+};
+EventEnd end_of_last_event(std::string_view text);
+
 // Where the next event seems to begin: a "{" behind a comma, followed by a key that events have.
 std::size_t next_event_start(std::string_view text);
 

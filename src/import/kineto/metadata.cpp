@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 
@@ -108,15 +109,17 @@ void guess_kineto_origin(TraceBuilder& builder) {
   bool device = false;
   bool fractions = false;
   const SliceColumns& slices = builder.slices();
-  for (std::uint32_t i = 0; i < slices.size(); ++i) {
+  for (std::uint32_t i = 0; i < slices.size() && !(fractions && device && runtime); ++i) {
     const SliceId slice(i);
     const SliceKind kind = slices.kind(slice);
     fractions = fractions || (slices.start(slice) + meta.origin) % 1000 != 0 || slices.duration(slice) % 1000 != 0;
-    if (is_launch_call(kind)) {
-      runtime = true;
-      hip = hip || builder.text(slices.name(slice)).starts_with("hip");
-    }
+    runtime = runtime || is_launch_call(kind);
     device = device || is_device_work(kind);
+  }
+  const SideTable<LaunchRow>& launches = builder.launches();
+  constexpr std::size_t kEnoughCalls = 1000;
+  for (std::size_t i = 0; i < std::min(launches.size(), kEnoughCalls) && !hip; ++i) {
+    hip = builder.text(slices.name(launches.key(i))).starts_with("hip");
   }
   const bool amd = hip || (!meta.devices.empty() && meta.devices[0].name.starts_with("AMD"));
   if (uses(builder, "mtia_ccp_events") || uses(builder, "mtia_runtime")) meta.device_family = "MTIA";

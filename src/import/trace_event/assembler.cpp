@@ -360,7 +360,8 @@ void EventAssembler::name_tracks() {
 }
 
 void EventAssembler::finish(unsigned threads, const Metadata& metadata) {
-  close_halves();
+  if (pair_) pair_(halves_, builder_);
+  else close_halves();
   add_samples(builder_, samples_, metadata);
   name_tracks();
   builder_.nest(threads);

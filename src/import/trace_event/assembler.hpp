@@ -6,6 +6,7 @@
 
 #include "base/flat_map.hpp"
 #include "import/trace_event/batch.hpp"
+#include "import/trace_event/half_slice.hpp"
 #include "import/trace_event/samples.hpp"
 #include "trace/builder.hpp"
 
@@ -15,7 +16,9 @@ namespace sonde {
 // trace's own, begin and end events become slices, arrows find the slices that they bind to.
 class EventAssembler {
  public:
-  explicit EventAssembler(TraceBuilder& builder) : builder_(builder) {}
+  // `pair` takes the place of the general rule for begin and end events, where it is given.
+  explicit EventAssembler(TraceBuilder& builder, PairHalves pair = nullptr)
+      : builder_(builder), pair_(std::move(pair)) {}
 
   void append(const Batch& batch);
 
@@ -49,16 +52,6 @@ class EventAssembler {
     std::optional<PythonRow> python;
     std::optional<CollectiveRow> collective;
   };
-  // One half of a slice that the file gives as two events.
-  struct HalfSlice {
-    TrackId track;
-    Nanos time = 0;
-    StringId name;
-    StringId category;
-    SliceKind kind = SliceKind::Other;
-    bool begins = true;
-    std::uint32_t rows = UINT32_MAX;  // index of pending_rows_
-  };
   struct FlowPoint {
     StringId category;
     StringId id_text;
@@ -86,6 +79,7 @@ class EventAssembler {
   void bind_flows();
 
   TraceBuilder& builder_;
+  PairHalves pair_;
   std::vector<ReaderNames> readers_;
   std::vector<ProcessInfo> processes_;
   FlatMap<std::uint32_t> process_ids_;
@@ -94,7 +88,7 @@ class EventAssembler {
   FlatMap<std::uint32_t> track_ids_;
   std::vector<SliceId> last_slice_;     // of each track
   std::vector<HalfSlice> halves_;
-  std::vector<PendingRows> pending_rows_;
+  std::vector<PendingRows> pending_rows_;  // HalfSlice::rows counts in it
   std::vector<FlowPoint> flows_;
   std::vector<PendingSample> samples_;
   std::uint64_t events_ = 0;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trace/trace.hpp"
@@ -87,6 +88,29 @@ struct Batch {
   std::vector<double> counter_values;
   std::vector<FlowId> flow_ids;
   LossLedger losses;
+
+  // As new, with the memory of its lists.
+  void clear() {
+    Batch old = std::move(*this);
+    *this = Batch();
+    const auto keep = [](auto& mine, auto& from) {
+      from.clear();
+      mine = std::move(from);
+    };
+    keep(new_strings, old.new_strings);
+    keep(new_tracks, old.new_tracks);
+    keep(new_categories, old.new_categories);
+    keep(records, old.records);
+    keep(operators, old.operators);
+    keep(inputs, old.inputs);
+    keep(launches, old.launches);
+    keep(device_work, old.device_work);
+    keep(python, old.python);
+    keep(collectives, old.collectives);
+    keep(allocations, old.allocations);
+    keep(counter_values, old.counter_values);
+    keep(flow_ids, old.flow_ids);
+  }
 };
 
 }  // namespace sonde

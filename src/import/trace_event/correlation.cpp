@@ -1,11 +1,13 @@
 #include "import/trace_event/correlation.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/flat_map.hpp"
+#include "trace/external_ids.hpp"
 
 namespace sonde {
 namespace {
@@ -63,19 +65,6 @@ class LaunchIndex {
   std::size_t duplicates_ = 0;
 };
 
-// From late 2021 to early 2024 the writer put the correlation id where the operator's id belongs.
-bool external_ids_are_correlations(const SideTable<LaunchRow>& launches) {
-  std::size_t equal = 0;
-  std::size_t with_id = 0;
-  for (std::size_t i = 0; i < launches.size(); ++i) {
-    const LaunchRow& row = launches.row(i);
-    if (row.external_id == kNoNumber || row.external_id == 0 || row.correlation == kNoNumber) continue;
-    ++with_id;
-    if (row.external_id == row.correlation) ++equal;
-  }
-  return with_id > 1 && equal == with_id;
-}
-
 // Finds the innermost operator around a slice. What a long way up led to is remembered for every
 // slice on that way, so that deep nesting costs nothing.
 class EnclosingOperators {
@@ -113,7 +102,7 @@ void link_operators(TraceBuilder& builder) {
   const SliceColumns& slices = builder.slices();
   const SideTable<OperatorRow>& operators = builder.operators();
   const SideTable<LaunchRow>& launches = builder.launches();
-  const bool use_ids = !external_ids_are_correlations(launches);
+  const bool use_ids = !external_ids_are_correlations(slices, operators, launches);
   FlatMap<SliceId> by_id;
   if (use_ids) {
     by_id.reserve(operators.size());
@@ -133,9 +122,7 @@ void link_operators(TraceBuilder& builder) {
   }
 }
 
-}  // namespace
-
-void link_by_correlation(TraceBuilder& builder) {
+void link_device_work(TraceBuilder& builder) {
   const SliceColumns& slices = builder.slices();
   const SideTable<DeviceRow>& device_work = builder.device_work();
   const LaunchIndex launches(builder);
@@ -155,7 +142,14 @@ void link_by_correlation(TraceBuilder& builder) {
                        launches.duplicates());
   builder.losses().add("device_work_without_launch", Severity::Info,
                        "Kernels and copies whose launch call is not in the trace; they belong to no operator.", alone);
-  link_operators(builder);
+}
+
+}  // namespace
+
+void link_by_correlation(TraceBuilder& builder) {
+  // The two kinds of links have nothing in common but the tables that they read.
+  const std::jthread operator_links([&] { link_operators(builder); });
+  link_device_work(builder);
 }
 
 void link_by_sequence(TraceBuilder& builder) {

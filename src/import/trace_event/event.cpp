@@ -237,8 +237,7 @@ bool member(JsonCursor& in, std::string_view key, Event& event) {
 }  // namespace
 
 bool parse_event(std::string_view text, Event& event) {
-  static_cast<EventFields&>(event) = {};
-  if (event.rare.used) event.rare = {};
+  event.clear();
   JsonCursor in(text);
   if (!in.take('{')) return false;
   if (in.peek() != '}') {

@@ -69,10 +69,10 @@ struct RareArgs {
   RawString group_ranks;
 };
 
-struct EventFields {
+// One event of a trace-event file, its texts pointing into the block.
+struct Event {
   char phase = '\0';
   char scope = 't';
-  bool odd_id = false;  // pid, tid or id is neither number nor text
   TimeState time_state = TimeState::Missing;
   TimeState duration_state = TimeState::Missing;
   Nanos time = 0;
@@ -84,12 +84,28 @@ struct EventFields {
   ScalarText id;
   std::string_view args_text;  // with its braces; empty where there is none
   RawString stack_frame;       // "sf": an id in the file's stackFrames
+  bool odd_id = false;         // pid or tid is an object, a list or the like
   EventArgs args;
-};
-
-// One event of a trace-event file, its texts pointing into the block.
-struct Event : EventFields {
   RareArgs rare;
+
+  // As new, but for what no reader looks at: an event is cleared as often as one is read.
+  void clear() {
+    phase = '\0';
+    scope = 't';
+    time_state = TimeState::Missing;
+    duration_state = TimeState::Missing;
+    time = duration = 0;
+    category.text = {};
+    name.text = {};
+    name.has_escapes = category.has_escapes = false;
+    pid.type = tid.type = id.type = ScalarText::Type::None;
+    pid.number = tid.number = id.number = 0;
+    args_text = {};
+    stack_frame.text = {};
+    odd_id = false;
+    args = {};
+    if (rare.used) rare = {};
+  }
 };
 
 // Fills `event` from the text of one JSON object; false where it is not well-formed.

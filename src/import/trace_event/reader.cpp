@@ -32,6 +32,9 @@ std::int32_t small(std::int64_t value) {
   return value >= INT32_MIN && value <= INT32_MAX ? static_cast<std::int32_t>(value) : -1;
 }
 
+// MXNet numbers its devices from 0 and never has more than a few hundred.
+bool is_mxnet_device(std::int64_t pid) { return pid >= 0 && pid < 65536; }
+
 float narrow(double value) { return std::fabs(value) <= FLT_MAX ? static_cast<float>(value) : -1; }
 
 bool is_launch_flow(std::string_view category) {
@@ -43,8 +46,8 @@ bool is_launch_flow(std::string_view category) {
 
 EventReader::EventReader(std::size_t number, Dialect dialect) : number_(number), dialect_(dialect) {}
 
-std::unique_ptr<Batch> EventReader::read(const EventBlock& block) {
-  batch_ = std::make_unique<Batch>();
+std::unique_ptr<Batch> EventReader::read(const EventBlock& block, std::unique_ptr<Batch> spare) {
+  batch_ = spare ? std::move(spare) : std::make_unique<Batch>();
   batch_->sequence = block.sequence;
   batch_->disk_offset = block.disk_offset;
   batch_->reader = number_;
@@ -85,19 +88,14 @@ void EventReader::read_broken_event(std::string_view text, std::uint64_t offset,
   const std::vector<std::string_view> pieces = split_leniently(text);
   for (const std::string_view& piece : pieces) {
     const std::uint64_t at = offset + static_cast<std::uint64_t>(piece.data() - text.data());
-    if (parse_event(piece, event_)) {
-      ++batch_->events;
-      take(event_, at, piece);
-      continue;
-    }
-    mend_quotes(piece, mended_);
-    if (parse_event(mended_, event_)) {
-      ++batch_->events;
-      take(event_, at, piece);
-      batch_->losses.add("event_mended", Severity::Info,
-                         "Events with raw quotes inside of a text; the quotes were taken for a part of it.",
-                         1, at, piece);
-    } else if (cut && &piece == &pieces.back()) {
+    if (read_piece(piece, at)) continue;
+    const bool last = &piece == &pieces.back();
+    const EventEnd end = last ? end_of_last_event(piece) : EventEnd{};
+    if (end.at != std::string_view::npos && read_piece(piece.substr(0, end.at), at)) {
+      batch_->losses.add("metadata_hidden", Severity::Warning,
+                         "Top-level values behind the events, hidden by raw quotes in an event; they were passed over.",
+                         end.keys_follow ? 1 : 0, at + end.at, piece.substr(end.at));
+    } else if (cut && last) {
       batch_->losses.add("input_cut", Severity::Warning,
                          "The file ends before its JSON does: it was cut. All events before the cut are read.",
                          1, at, piece);
@@ -107,6 +105,21 @@ void EventReader::read_broken_event(std::string_view text, std::uint64_t offset,
                          "Events that are not well-formed JSON; they were passed over.", 1, at, piece);
     }
   }
+}
+
+// Takes one event, its quotes mended where they must be; false where that does not make it readable.
+bool EventReader::read_piece(std::string_view piece, std::uint64_t offset) {
+  const bool well_formed = parse_event(piece, event_);
+  if (!well_formed) {
+    mend_quotes(piece, mended_);
+    if (!parse_event(mended_, event_)) return false;
+    batch_->losses.add("event_mended", Severity::Info,
+                       "Events with raw quotes inside of a text; the quotes were taken for a part of it.",
+                       1, offset, piece);
+  }
+  ++batch_->events;
+  take(event_, offset, piece);
+  return true;
 }
 
 void EventReader::take(const Event& event, std::uint64_t offset, std::string_view text) {
@@ -139,7 +152,7 @@ void EventReader::take(const Event& event, std::uint64_t offset, std::string_vie
       record.type = event.phase == 'B' ? RecordType::Begin : RecordType::End;
       record.name = event.name.text.empty() ? 0 : intern(event.name);
       record.track = track(event);
-      return take_rows(event, record);
+      return take_half(event, record);
     case 'i':
     case 'I':
     case 'R':
@@ -169,11 +182,13 @@ void EventReader::take(const Event& event, std::uint64_t offset, std::string_vie
                          "Object life-time events (N, O, D) have no place in Sonde's model; they were passed over.",
                          1, offset, text);
       return;
+    case '(':
+    case ')':
+      if (dialect_ == Dialect::MXNet) return take_async(event, record);
+      [[fallthrough]];
     case 'V':
     case 'v':
     case 'c':
-    case '(':
-    case ')':
       batch_->losses.add("unused_phase", Severity::Info,
                          "Memory dumps, clock marks and contexts (v, V, c, parentheses) are not used.", 1, offset,
                          text);
@@ -295,6 +310,15 @@ void EventReader::take_rows(const Event& event, Record& record) {
   batch_->records.push_back(record);
 }
 
+// One half of a slice. MXNet's categories say what it is only together with their track: the importer
+// finds that out when it puts the halves together.
+void EventReader::take_half(const Event& event, Record& record) {
+  if (dialect_ != Dialect::MXNet) return take_rows(event, record);
+  record.category = event.category.text.empty() ? 0 : intern(event.category);
+  record.rows = kCategoryRow;
+  batch_->records.push_back(record);
+}
+
 void EventReader::take_instant(const Event& event, Record& record) {
   record.name = intern(event.name);
   record.track = track(event);
@@ -352,21 +376,27 @@ void EventReader::take_flow(const Event& event, Record& record) {
 }
 
 void EventReader::take_async(const Event& event, Record& record) {
-  std::string lane(event.category.text);
-  lane += ':';
-  if (event.id.type == ScalarText::Type::Text) lane += event.id.text.text;
-  else lane += std::to_string(event.id.number);
   record.name = intern(event.name);
-  record.track = track(event, intern(lane));
+  if (dialect_ == Dialect::MXNet) {
+    record.track = track(event);  // the id is the thread once more
+  } else {
+    std::string lane(event.category.text);
+    lane += ':';
+    if (event.id.type == ScalarText::Type::Text) lane += event.id.text.text;
+    else lane += std::to_string(event.id.number);
+    record.track = track(event, intern(lane));
+  }
   switch (event.phase) {
     case 'b':
     case 'S':
+    case '(':
       record.type = RecordType::Begin;
-      return take_rows(event, record);
+      return take_half(event, record);
     case 'e':
     case 'F':
+    case ')':
       record.type = RecordType::End;
-      return take_rows(event, record);
+      return take_half(event, record);
     default:
       record.type = RecordType::Marker;
       batch_->records.push_back(record);
@@ -430,8 +460,16 @@ LocalId EventReader::intern(const RawString& text) {
 LocalId EventReader::track(const Event& event, LocalId lane) {
   TrackKey key;
   ScalarText tid = event.tid;
-  if (dialect_ == Dialect::Kineto) normalise_thread(tid);
-  if (event.pid.type == ScalarText::Type::Text) key.pid_text = intern(event.pid.text);
+  bool in_category = false;
+  if (dialect_ == Dialect::Kineto) {
+    normalise_thread(tid);
+  } else if (dialect_ == Dialect::MXNet) {
+    // What ran on no device has the hash of its category for a pid: the category itself says more.
+    const bool on_device = (event.phase == 'B' || event.phase == 'E') && is_mxnet_device(event.pid.number);
+    in_category = !event.category.text.empty() && !on_device;
+  }
+  if (in_category) key.pid_text = intern(event.category);
+  else if (event.pid.type == ScalarText::Type::Text) key.pid_text = intern(event.pid.text);
   else key.pid = event.pid.number;
   if (lane == kNoLocal) {
     if (tid.type == ScalarText::Type::Text) key.tid_text = intern(tid.text);

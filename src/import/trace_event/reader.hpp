@@ -13,8 +13,8 @@
 
 namespace sonde {
 
-// Who wrote the file decides what an unknown category is.
-enum class Dialect : std::uint8_t { Kineto, Chrome };
+// Who wrote the file decides what an unknown category is and which track an event lies on.
+enum class Dialect : std::uint8_t { Kineto, Chrome, MXNet };
 
 // Turns blocks into batches. Each thread has one; it keeps its own strings and tracks between
 // blocks, so that a name is looked up in the thread's own table only.
@@ -22,14 +22,16 @@ class EventReader {
  public:
   EventReader(std::size_t number, Dialect dialect);
 
-  std::unique_ptr<Batch> read(const EventBlock& block);
+  // `spare`: a cleared batch whose memory may be used again, or nothing.
+  std::unique_ptr<Batch> read(const EventBlock& block, std::unique_ptr<Batch> spare = nullptr);
 
  private:
-  void read_event(std::string_view text, std::uint64_t offset);
   void read_broken_event(std::string_view text, std::uint64_t offset, bool cut);
+  bool read_piece(std::string_view piece, std::uint64_t offset);
   void take(const Event& event, std::uint64_t offset, std::string_view text);
   void take_slice(const Event& event, Record& record, std::uint64_t offset, std::string_view text);
   void take_rows(const Event& event, Record& record);
+  void take_half(const Event& event, Record& record);
   void take_instant(const Event& event, Record& record);
   void take_counter(const Event& event, Record& record);
   void take_flow(const Event& event, Record& record);

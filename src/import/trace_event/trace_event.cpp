@@ -1,6 +1,8 @@
 #include "import/trace_event/trace_event.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <thread>
 
 #include "import/json/pipeline.hpp"
@@ -13,6 +15,29 @@ std::size_t skip_space(std::string_view text, std::size_t i) {
   while (i < text.size() && (text[i] == ' ' || text[i] == '\n' || text[i] == '\r' || text[i] == '\t')) ++i;
   return i;
 }
+
+// Batches that were put together, for the next blocks: their memory is worth more than they are.
+class SpareBatches {
+ public:
+  std::unique_ptr<Batch> take() {
+    const std::lock_guard lock(mutex_);
+    if (spares_.empty()) return nullptr;
+    std::unique_ptr<Batch> batch = std::move(spares_.back());
+    spares_.pop_back();
+    return batch;
+  }
+
+  void give(Batch&& batch) {
+    auto spare = std::make_unique<Batch>(std::move(batch));
+    spare->clear();
+    const std::lock_guard lock(mutex_);
+    spares_.push_back(std::move(spare));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Batch>> spares_;
+};
 
 unsigned thread_count(const LoadOptions& options) {
   const unsigned wanted = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();
@@ -34,21 +59,24 @@ bool looks_like_trace_events(std::string_view head) {
   return i >= head.size() || head[i] == '{' || head[i] == ']';
 }
 
-Result<EventFileFacts> read_trace_events(const ImportInput& input, Dialect dialect, TraceBuilder& builder) {
+Result<EventFileFacts> read_trace_events(const ImportInput& input, Dialect dialect, TraceBuilder& builder,
+                                         PairHalves pair) {
   const unsigned threads = thread_count(input.options);
   EventSplitter splitter(input.source);
   std::vector<EventReader> readers;
   for (std::size_t i = 0; i < threads; ++i) readers.emplace_back(i, dialect);
-  EventAssembler assembler(builder);
+  SpareBatches spares;
+  EventAssembler assembler(builder, std::move(pair));
 
   BlockPipeline<Batch> pipeline{
       splitter, threads,
-      [&](std::size_t worker, const EventBlock& block) { return readers[worker].read(block); },
+      [&](std::size_t worker, const EventBlock& block) { return readers[worker].read(block, spares.take()); },
       [&](Batch& batch) {
         const double done = input.disk_bytes == 0 ? 0 : double(batch.disk_offset) / double(input.disk_bytes);
         builder.make_room(batch.records.size(), batch.operators.size(), batch.launches.size(),
                           batch.device_work.size(), done);
         assembler.append(batch);
+        spares.give(std::move(batch));
       },
       [&] {
         if (input.options.progress) {

@@ -2,6 +2,7 @@
 
 #include "import/importer.hpp"
 #include "import/json/event_splitter.hpp"
+#include "import/trace_event/half_slice.hpp"
 #include "import/trace_event/reader.hpp"
 #include "trace/builder.hpp"
 
@@ -15,8 +16,9 @@ struct EventFileFacts {
   bool has_backward_flows = false;
 };
 
-// Reads a whole file into `builder`, up to and including nest(). What Kineto and Chrome traces
-// have in common.
-Result<EventFileFacts> read_trace_events(const ImportInput& input, Dialect dialect, TraceBuilder& builder);
+// Reads a whole file into `builder`, up to and including nest(). What all formats made of trace
+// events have in common. `pair` takes the place of the general rule for begin and end events.
+Result<EventFileFacts> read_trace_events(const ImportInput& input, Dialect dialect, TraceBuilder& builder,
+                                         PairHalves pair = nullptr);
 
 }  // namespace sonde

@@ -12,6 +12,7 @@ namespace {
 std::vector<KernelStats> ordered_kernels(const Trace& trace) {
   const std::vector<KernelStats> stats = kernel_stats(trace);
   std::vector<std::int64_t> totals;
+  totals.reserve(stats.size());
   for (const KernelStats& kernel : stats) totals.push_back(kernel.total);
   std::vector<KernelStats> out;
   for (const std::uint32_t index : pandas_descending(totals)) out.push_back(stats[index]);

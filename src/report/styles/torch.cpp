@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -281,7 +280,10 @@ Result<Table> torch_averages_table(const NamedTrace& trace, const TorchTableRequ
       row.emplace_back(
           std::accumulate(group->stack.begin(), group->stack.end(), std::string(), join));
     }
-    if (columns.flops) row.emplace_back(static_cast<std::int64_t>(group->flops));
+    if (columns.flops) {
+      const std::uint64_t most = INT64_MAX;
+      row.emplace_back(static_cast<std::int64_t>(std::min(group->flops, most)));
+    }
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -164,6 +164,7 @@ std::string torch_row(const std::vector<TorchColumn>& columns,
 
 std::string torch_header(const std::vector<TorchColumn>& columns) {
   std::vector<std::string> cells;
+  cells.reserve(columns.size());
   for (const TorchColumn& column : columns) cells.push_back(column.header);
   return torch_row(columns, cells);
 }

@@ -1,8 +1,12 @@
 #include "report/views/devices.hpp"
 
+#include <map>
+
 #include "analysis/devices.hpp"
 #include "analysis/steps.hpp"
+#include "analysis/system_use.hpp"
 #include "report/views/rows.hpp"
+#include "report/views/system.hpp"
 
 namespace sonde {
 namespace {
@@ -67,7 +71,8 @@ Block device_block(std::vector<DeviceRowOf> rows, const ReportRequest& request, 
     cells.insert(
         cells.end(),
         {static_cast<std::int64_t>(stats.id), known ? Cell(stats.properties->name) : Cell(),
-         known && stats.properties->memory_bytes > 0 ? Cell(stats.properties->memory_bytes) : Cell(),
+         known && stats.properties->memory_bytes > 0 ? Cell(stats.properties->memory_bytes)
+                                                     : Cell(),
          known && stats.properties->multiprocessors > 0 ? Cell(stats.properties->multiprocessors)
                                                         : Cell(),
          count_cell(stats.streams.size()), count_cell(stats.kernels), stats.kernel_time,
@@ -77,8 +82,9 @@ Block device_block(std::vector<DeviceRowOf> rows, const ReportRequest& request, 
     table.rows.push_back(std::move(cells));
   }
   if (!table.rows.empty()) {
-    out.notes.emplace_back("Busy: any work ran. 'of span' is the share of the whole recording, 'in "
-                           "steps' the share of the steps in which a kernel ran.");
+    out.notes.emplace_back(
+        "Busy: any work ran. 'of span' is the share of the whole recording, 'in "
+        "steps' the share of the steps in which a kernel ran.");
   }
   out.content = std::move(table);
   return out;
@@ -124,11 +130,14 @@ Block thread_block(const std::vector<ThreadRowOf>& threads, const ReportRequest&
   table.columns.insert(
       table.columns.end(),
       {{.key = "thread", .header = "Thread"},
-       {.key = "operators", .header = "Operators", .type = CellType::Integer},
+       {.key = "operators", .header = "Operators", .type = CellType::Integer, .drop = 3},
        {.key = "operator_time_ns", .header = "Operator time", .type = CellType::Duration},
-       {.key = "operator_percent", .header = "of span", .type = CellType::Percent},
-       {.key = "runtime_calls", .header = "Runtime calls", .type = CellType::Integer},
-       {.key = "runtime_time_ns", .header = "Runtime time", .type = CellType::Duration}});
+       {.key = "operator_percent", .header = "of span", .type = CellType::Percent, .drop = 4},
+       {.key = "runtime_calls", .header = "Runtime calls", .type = CellType::Integer, .drop = 2},
+       {.key = "runtime_time_ns",
+        .header = "Runtime time",
+        .type = CellType::Duration,
+        .drop = 1}});
   for (const ThreadRowOf& row : threads) {
     std::vector<Cell> cells;
     if (several) cells.emplace_back(trace_label(*row.named));
@@ -154,20 +163,31 @@ const std::vector<std::string>& devices_sort_keys() {
 Document devices_view(RunTraces traces, const ReportRequest& request) {
   std::vector<DeviceRowOf> devices;
   std::vector<ThreadRowOf> threads;
+  std::map<std::int32_t, Nanos> gpu_busy;
+  std::size_t programs = 0;
   for (const NamedTrace& named : traces) {
+    if (is_system_trace(named.trace)) continue;
+    ++programs;
     const OpTree tree(named.trace);
     const Interval window = break_down_steps(named.trace, tree).window();
     DeviceUse use = device_use(named.trace, window);
     for (DeviceStats& stats : use.devices) {
+      gpu_busy[stats.id] += stats.busy;
       devices.push_back({&named, std::move(stats), window.length()});
     }
     for (const ThreadStats& stats : use.threads) threads.push_back({&named, stats});
   }
-  const bool several = traces.size() > 1;
+  const bool several = programs > 1;
   Document out;
   out.view = "devices";
   out.title = view_title("Devices", traces, "");
   out.csv_block = "devices";
+  out.blocks = system_blocks(traces, gpu_busy, request);
+  // A program that records nothing itself has only been seen from outside.
+  if (programs == 0) {
+    out.csv_block = "utilization";
+    return out;
+  }
   out.blocks.push_back(device_block(devices, request, several));
   if (!devices.empty()) out.blocks.push_back(stream_block(devices, request, several));
   out.blocks.push_back(thread_block(threads, request, several));

@@ -82,24 +82,29 @@ Block kernels_block(RunTraces traces, const ReportRequest& request, std::size_t 
 
   Block out;
   out.id = "kernels";
-  out.when_empty = "No kernels in this trace: nothing ran on a GPU, or GPU activity was not recorded.";
+  out.when_empty =
+      "No kernels in this trace: nothing ran on a GPU, or GPU activity was not recorded.";
   cut_rows(rows, request, sensible, out);
   Table table;
-  table.columns = {
-      {.key = "name", .header = "Kernel", .cut = Cut::Middle, .least = 36},
-      {.key = "calls", .header = "Calls", .type = CellType::Integer},
-      {.key = "total_ns", .header = "Total", .type = CellType::Duration},
-      {.key = "total_percent", .header = "Share", .type = CellType::Percent},
-      {.key = "mean_ns", .header = "Mean", .type = CellType::Duration}};
+  table.columns = {{.key = "name", .header = "Kernel", .cut = Cut::Middle, .least = 36},
+                   {.key = "calls", .header = "Calls", .type = CellType::Integer},
+                   {.key = "total_ns", .header = "Total", .type = CellType::Duration},
+                   {.key = "total_percent", .header = "Share", .type = CellType::Percent},
+                   {.key = "mean_ns", .header = "Mean", .type = CellType::Duration}};
   if (!brief) {
-    table.columns.insert(
-        table.columns.end(),
-        {{.key = "min_ns", .header = "Min", .type = CellType::Duration, .drop = 1},
-         {.key = "max_ns", .header = "Max", .type = CellType::Duration, .drop = 1},
-         {.key = "blocks_per_sm", .header = "Blocks/SM", .type = CellType::Real, .drop = 3,
-          .hide_zero = true},
-         {.key = "occupancy_percent", .header = "Occup.", .type = CellType::Percent, .drop = 2,
-          .hide_zero = true}});
+    table.columns.insert(table.columns.end(),
+                         {{.key = "min_ns", .header = "Min", .type = CellType::Duration, .drop = 1},
+                          {.key = "max_ns", .header = "Max", .type = CellType::Duration, .drop = 1},
+                          {.key = "blocks_per_sm",
+                           .header = "Blocks/SM",
+                           .type = CellType::Real,
+                           .drop = 3,
+                           .hide_zero = true},
+                          {.key = "occupancy_percent",
+                           .header = "Occup.",
+                           .type = CellType::Percent,
+                           .drop = 2,
+                           .hide_zero = true}});
   }
   for (const Row& row : rows) {
     std::vector<Cell> cells = {text_cell(row.name), count_cell(row.calls), time_cell(row.total),

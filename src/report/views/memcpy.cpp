@@ -36,7 +36,8 @@ Document memcpy_view(RunTraces traces, const ReportRequest& request) {
 
   Block block;
   block.id = "memcpy";
-  block.when_empty = "No copies in this trace: nothing moved to or from a GPU, or it was not recorded.";
+  block.when_empty =
+      "No copies in this trace: nothing moved to or from a GPU, or it was not recorded.";
   cut_rows(rows, request, kSensibleRows, block);
   Table table;
   table.columns = {

@@ -14,6 +14,9 @@ constexpr std::array<std::string_view, kStepRoleCount> kTitles = {
 constexpr std::array<std::string_view, kStepRoleCount> kKeys = {
     "kernel", "memcpy", "memset", "communication", "runtime", "data_loader", "cpu_exec", "other"};
 
+// On a narrow terminal the parts that matter least go first.
+constexpr std::array<int, kStepRoleCount> kDrop = {1, 6, 8, 3, 4, 2, 5, 7};
+
 struct Row {
   std::string trace;
   Step step;
@@ -43,8 +46,8 @@ Facts step_facts(const std::vector<Row>& rows, bool marked) {
              CellType::Duration, ""}};
   }
   return {{"steps", "Steps", count, CellType::Integer, ""},
-          {"average_ns", "Average", time_cell(sum / static_cast<double>(count)),
-           CellType::Duration, ""},
+          {"average_ns", "Average", time_cell(sum / static_cast<double>(count)), CellType::Duration,
+           ""},
           {"fastest_ns", "Fastest", low, CellType::Duration, ""},
           {"slowest_ns", "Slowest", high, CellType::Duration, ""}};
 }
@@ -104,14 +107,16 @@ Document steps_view(RunTraces traces, const ReportRequest& request) {
   table.columns.insert(
       table.columns.end(),
       {{.key = "step", .header = "Step"},
-       {.key = "start_ns", .header = "Start", .type = CellType::Duration, .drop = 2},
+       {.key = "start_ns", .header = "Start", .type = CellType::Duration, .drop = 9},
        {.key = "total_ns", .header = "Total", .type = CellType::Duration}});
   for (std::size_t i = 0; i < kStepRoleCount; ++i) {
     std::string header(kTitles[i]);
     if (header == "Communication") header = "Comm.";
     if (header == "DataLoader") header = "DataLoad";
-    table.columns.push_back({.key = std::string(kKeys[i]) + "_ns", .header = std::move(header),
-                             .type = CellType::Duration, .drop = i == 2 ? 1 : 0,
+    table.columns.push_back({.key = std::string(kKeys[i]) + "_ns",
+                             .header = std::move(header),
+                             .type = CellType::Duration,
+                             .drop = kDrop[i],
                              .hide_zero = true});
   }
   for (const Row& row : rows) {

@@ -3,17 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "analysis/advice.hpp"
+#include "analysis/devices.hpp"
 #include "analysis/gpu_utilization.hpp"
 #include "analysis/hot_slices.hpp"
 #include "analysis/steps.hpp"
+#include "analysis/system_use.hpp"
 #include "analysis/trace_facts.hpp"
 #include "report/views/kernels.hpp"
 #include "report/views/operators.hpp"
 #include "report/views/rows.hpp"
 #include "report/views/steps.hpp"
+#include "report/views/system.hpp"
 
 namespace sonde {
 namespace {
@@ -128,9 +132,9 @@ std::string step_text(const TraceSummary& one) {
 
 std::string events_text(std::uint64_t slices, std::uint64_t threads, std::uint64_t streams) {
   if (slices == 0) return "none: there is nothing with a duration in this trace";
-  std::string out = fmt::format("{} on {}", format_count(static_cast<std::int64_t>(slices)),
-                                format_plural(static_cast<std::int64_t>(threads), "thread",
-                                              "threads"));
+  std::string out =
+      fmt::format("{} on {}", format_count(static_cast<std::int64_t>(slices)),
+                  format_plural(static_cast<std::int64_t>(threads), "thread", "threads"));
   if (streams == 0) return out;
   return out + " and " +
          format_plural(static_cast<std::int64_t>(streams), "GPU stream", "GPU streams");
@@ -144,8 +148,8 @@ Block trace_block(const std::vector<TraceSummary>& all) {
     std::string name = meta.producer.empty() ? meta.format : meta.producer;
     return meta.version.empty() ? name : name + ", " + meta.version;
   });
-  facts.push_back({"producer", "Producer", producer.empty() ? "unknown" : producer,
-                   CellType::Text, ""});
+  facts.push_back(
+      {"producer", "Producer", producer.empty() ? "unknown" : producer, CellType::Text, ""});
   const std::string devices = join_different(all, devices_text);
   facts.push_back({"devices", "Devices", devices, CellType::Text, ""});
   if (const std::string ranks = rank_text(all); !ranks.empty()) {
@@ -165,9 +169,8 @@ Block trace_block(const std::vector<TraceSummary>& all) {
   const TraceMeta& meta = first.trace().meta();
   if (meta.wall_clock) shown += ", from " + format_utc(meta.base_time + meta.origin);
   facts.push_back({"span_ns", "Span", span, CellType::Duration, shown});
-  facts.push_back({"steps", "Steps", static_cast<std::int64_t>(first.steps.has_steps
-                                                                    ? first.steps.steps.size()
-                                                                    : 0),
+  facts.push_back({"steps", "Steps",
+                   static_cast<std::int64_t>(first.steps.has_steps ? first.steps.steps.size() : 0),
                    CellType::Integer, join_different(all, step_text)});
   facts.push_back({"slices", "Events", count_cell(slices), CellType::Integer,
                    events_text(slices, threads, streams)});
@@ -210,10 +213,9 @@ Block breakdown_block(const std::vector<TraceSummary>& all) {
   Block out;
   out.id = "average_step";
   Table table;
-  table.columns = {
-      {.key = "category", .header = "Spent on"},
-      {.key = "time_ns", .header = "Time", .type = CellType::Duration},
-      {.key = "percent", .header = "Share", .type = CellType::Percent, .bar = true}};
+  table.columns = {{.key = "category", .header = "Spent on"},
+                   {.key = "time_ns", .header = "Time", .type = CellType::Duration},
+                   {.key = "percent", .header = "Share", .type = CellType::Percent, .bar = true}};
   if (mean.total > 0) {
     out.title = fmt::format("{}: {}", mean.marked ? "Average step" : "Whole recording",
                             format_duration(mean.total));
@@ -229,7 +231,8 @@ Block breakdown_block(const std::vector<TraceSummary>& all) {
     }
   } else {
     out.title = "Average step";
-    out.when_empty = "Neither steps nor operators in this trace, so there is nothing to break down.";
+    out.when_empty =
+        "Neither steps nor operators in this trace, so there is nothing to break down.";
   }
   out.content = std::move(table);
   return out;
@@ -270,26 +273,35 @@ Block ranks_block(const std::vector<TraceSummary>& all) {
       exposed += step.communication - step.overlap;
       time += step.total();
     }
-    table.rows.push_back({trace_label(*one.named), count_cell(steps.steps.size()),
-                          total > 0 ? time_cell(total) : Cell(),
-                          share_cell(steps.average[StepRole::Kernel], total),
-                          share_cell(communication, time), share_cell(exposed, time),
-                          share_cell(steps.average[StepRole::DataLoader], total),
-                          mean_utilization(one)});
+    table.rows.push_back(
+        {trace_label(*one.named), count_cell(steps.steps.size()),
+         total > 0 ? time_cell(total) : Cell(), share_cell(steps.average[StepRole::Kernel], total),
+         share_cell(communication, time), share_cell(exposed, time),
+         share_cell(steps.average[StepRole::DataLoader], total), mean_utilization(one)});
     if (total <= 0) continue;
     sum += total;
     ++count;
     if (!slowest || total > slowest->steps.average_total) slowest = &one;
   }
-  if (slowest && count > 1) {
-    const double mean = sum / static_cast<double>(count);
-    out.notes.push_back(fmt::format("Slowest: {} with {} a step, {} above the mean of {}.",
-                                    trace_label(*slowest->named),
-                                    format_duration(slowest->steps.average_total),
-                                    format_percent(100 * (slowest->steps.average_total / mean - 1)),
-                                    format_duration(mean)));
+  const double mean = count ? sum / static_cast<double>(count) : 0;
+  if (slowest && count > 1 && slowest->steps.average_total > mean) {
+    out.notes.push_back(fmt::format(
+        "Slowest: {} with {} a step, {} above the mean of {}.", trace_label(*slowest->named),
+        format_duration(slowest->steps.average_total),
+        format_percent(100 * (slowest->steps.average_total / mean - 1)), format_duration(mean)));
   }
   out.content = std::move(table);
+  return out;
+}
+
+// The busy time of each GPU, over all processes.
+std::map<std::int32_t, Nanos> gpu_busy(const std::vector<TraceSummary>& all) {
+  std::map<std::int32_t, Nanos> out;
+  for (const TraceSummary& one : all) {
+    for (const DeviceStats& device : device_use(one.trace(), one.steps.window()).devices) {
+      out[device.id] += device.busy;
+    }
+  }
   return out;
 }
 
@@ -304,9 +316,13 @@ Block gpu_block(const std::vector<TraceSummary>& all) {
   table.columns.insert(
       table.columns.end(),
       {{.key = "device", .header = "GPU", .type = CellType::Integer},
-       {.key = "sm_efficiency_percent", .header = "SM efficiency", .type = CellType::Percent,
+       {.key = "sm_efficiency_percent",
+        .header = "SM efficiency",
+        .type = CellType::Percent,
         .hide_zero = true},
-       {.key = "occupancy_percent", .header = "Occupancy", .type = CellType::Percent,
+       {.key = "occupancy_percent",
+        .header = "Occupancy",
+        .type = CellType::Percent,
         .hide_zero = true},
        {.key = "utilization_percent", .header = "Busy", .type = CellType::Percent, .bar = true}});
   for (const TraceSummary& one : all) {
@@ -372,7 +388,9 @@ Block advice_block(const std::vector<TraceSummary>& all) {
 
 Document summary_view(RunTraces traces, const ReportRequest& request) {
   std::vector<TraceSummary> all;
-  for (const NamedTrace& named : traces) all.push_back(summarise(named));
+  for (const NamedTrace& named : traces) {
+    if (!is_system_trace(named.trace)) all.push_back(summarise(named));
+  }
 
   // The lists of the summary are short in every format; the views have all rows.
   ReportRequest top = request;
@@ -383,10 +401,20 @@ Document summary_view(RunTraces traces, const ReportRequest& request) {
   Document out;
   out.view = "summary";
   out.title = view_title("Summary", traces, "");
+  if (all.empty()) {
+    // The program records nothing itself: all that is known was seen from outside.
+    out.blocks = system_blocks(traces, {}, top);
+    return out;
+  }
   out.blocks.push_back(trace_block(all));
   out.blocks.push_back(breakdown_block(all));
   if (all.size() > 1) out.blocks.push_back(ranks_block(all));
   out.blocks.push_back(gpu_block(all));
+  if (all.size() < traces.size()) {
+    for (Block& block : system_blocks(traces, gpu_busy(all), top)) {
+      out.blocks.push_back(std::move(block));
+    }
+  }
   OperatorRows operators = operator_rows(traces, top, kTopRows);
   const bool has_operators = !operators.table.empty();
   if (has_operators) {

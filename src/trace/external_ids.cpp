@@ -1,4 +1,4 @@
-#include "analysis/external_ids.hpp"
+#include "trace/external_ids.hpp"
 
 #include "base/flat_map.hpp"
 
@@ -12,8 +12,8 @@ bool encloses(const SliceColumns& slices, SliceId op, SliceId call) {
 
 }  // namespace
 
-bool external_ids_are_correlations(const Trace& trace) {
-  const SideTable<LaunchRow>& calls = trace.launches();
+bool external_ids_are_correlations(const SliceColumns& slices, const SideTable<OperatorRow>& operators,
+                                   const SideTable<LaunchRow>& calls) {
   std::size_t with_both = 0;
   std::size_t equal = 0;
   for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -24,21 +24,23 @@ bool external_ids_are_correlations(const Trace& trace) {
   }
   if (equal * 2 <= with_both) return false;
 
-  FlatMap<SliceId> operators;
-  for (std::size_t i = 0; i < trace.operators().size(); ++i) {
-    const std::int64_t id = trace.operators().row(i).external_id;
-    if (id != kNoNumber) {
-      operators.get_or_insert(static_cast<std::uint64_t>(id), trace.operators().key(i));
-    }
+  FlatMap<SliceId> by_id;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    const std::int64_t id = operators.row(i).external_id;
+    if (id != kNoNumber) by_id.get_or_insert(static_cast<std::uint64_t>(id), operators.key(i));
   }
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const LaunchRow& row = calls.row(i);
     if (row.external_id == kNoNumber || row.external_id != row.correlation) continue;
-    const SliceId* op = operators.find(static_cast<std::uint64_t>(row.external_id));
-    if (!op || !encloses(trace.slices(), *op, calls.key(i))) ++wrong;
+    const SliceId* op = by_id.find(static_cast<std::uint64_t>(row.external_id));
+    if (!op || !encloses(slices, *op, calls.key(i))) ++wrong;
   }
   return wrong * 2 > with_both;
+}
+
+bool external_ids_are_correlations(const Trace& trace) {
+  return external_ids_are_correlations(trace.slices(), trace.operators(), trace.launches());
 }
 
 }  // namespace sonde

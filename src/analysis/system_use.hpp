@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "trace/trace.hpp"
+
+namespace sonde {
+
+// What the program and the machine did, as the system agent saw it from outside.
+struct SystemPoint {
+  Nanos time = 0;
+  double process_cpu = 0;  // percent since the point before; 100 is one core
+  double machine_cpu = 0;  // percent of all cores
+  std::int64_t resident = 0;
+  std::int64_t threads = 0;
+};
+
+struct SystemUse {
+  Nanos elapsed = 0;
+  double process_cpu = 0;             // percent over the whole run; 100 is one core
+  std::optional<double> machine_cpu;  // percent of all cores; nothing where no time passed
+  std::int64_t peak_resident = 0;
+  std::int64_t peak_threads = 0;
+  std::int64_t peak_processes = 0;
+  std::int64_t context_switches = 0;
+  std::int64_t bytes_read = 0;
+  std::int64_t bytes_written = 0;
+  std::vector<SystemPoint> points;  // ascending
+};
+
+// Whether the system agent wrote it: such a trace stands beside those of the processes.
+bool is_system_trace(const Trace& trace);
+// Nothing for any other trace.
+std::optional<SystemUse> system_use(const Trace& trace);
+
+// At most `count` points, each standing for an equal part of the run: mean CPU, most memory and
+// threads.
+std::vector<SystemPoint> thin_out(const std::vector<SystemPoint>& points, std::size_t count);
+
+}  // namespace sonde

@@ -1,0 +1,243 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/recorder.hpp"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace sonde::capture {
+namespace {
+
+constexpr std::uint32_t kFirstRegion = 16;
+constexpr std::uint32_t kUsualRegion = 256;
+constexpr std::uint32_t kLargeRegion = 1024;
+// Programs count on small descriptor numbers, and some close all of them.
+constexpr int kLowestDescriptor = 400;
+
+std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+off_t chunk_offset(std::uint32_t chunk) {
+  return static_cast<off_t>(file::kChunksAt + std::size_t{chunk} * file::kChunkBytes);
+}
+
+int make_folders(char* path) {
+  for (char* at = path + 1;; ++at) {
+    if (*at != '/' && *at != 0) continue;
+    const char cut = *at;
+    *at = 0;
+    const int made = mkdir(path, 0777);
+    const int error = errno;
+    *at = cut;
+    if (cut == 0) return made == 0 || error == EEXIST ? 0 : error;
+  }
+}
+
+int write_zeros(int fd, off_t offset, std::size_t bytes) {
+  static const char kZeros[16384] = {};
+  while (bytes > 0) {
+    const std::size_t wanted = bytes < sizeof kZeros ? bytes : sizeof kZeros;
+    const ssize_t written = pwrite(fd, kZeros, wanted, offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : ENOSPC;
+    offset += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+  return 0;
+}
+
+// Real space on the disk: a page that is written later cannot fail.
+int reserve(int fd, off_t offset, std::size_t bytes) {
+  rlimit limit{};
+  // Growing past this limit would be a signal, not an error.
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      static_cast<rlim_t>(offset) + bytes > limit.rlim_cur) {
+    return EFBIG;
+  }
+  for (int tries = 0; tries < 1000; ++tries) {
+    if (fallocate(fd, 0, offset, static_cast<off_t>(bytes)) == 0) return 0;
+    if (errno == EOPNOTSUPP || errno == ENOSYS) return write_zeros(fd, offset, bytes);
+    if (errno != EINTR) return errno;
+  }
+  return EINTR;
+}
+
+// Maps a part of the file that need not begin at a page.
+char* map(int fd, off_t offset, std::size_t bytes) {
+  const auto inside = static_cast<std::size_t>(offset) % page_bytes();
+  void* const address = mmap(nullptr, bytes + inside, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+                             offset - static_cast<off_t>(inside));
+  return address == MAP_FAILED ? nullptr : static_cast<char*>(address) + inside;
+}
+
+void unmap(char* address, std::size_t bytes) {
+  const std::size_t inside = reinterpret_cast<std::uintptr_t>(address) % page_bytes();
+  munmap(address - inside, bytes + inside);
+}
+
+int add_region(Session& session, std::uint32_t count) {
+  const std::uint32_t regions = session.region_count.load(std::memory_order_relaxed);
+  if (regions == kMaxRegions) return EFBIG;
+  if (!owns_file(session)) return EBADF;
+  const off_t offset = chunk_offset(session.reserved);
+  const std::size_t bytes = count * file::kChunkBytes;
+  if (const int error = reserve(session.fd, offset, bytes)) return error;
+  char* const address = map(session.fd, offset, bytes);
+  if (!address) return errno;
+  const std::size_t inside = reinterpret_cast<std::uintptr_t>(address) % page_bytes();
+  madvise(address - inside, bytes + inside, MADV_DONTFORK);
+  session.regions[regions] = {address, session.reserved, count, count};
+  session.region_count.store(regions + 1, std::memory_order_release);
+  session.reserved += count;
+  return 0;
+}
+
+int open_file(Session& session, const char* folder) {
+  if (folder[0] == '/') {
+    if (strlen(folder) + 1 > kMaxPath) return ENAMETOOLONG;
+    strcpy(session.path, folder);
+  } else {
+    // The program may go to another folder later.
+    if (!getcwd(session.path, kMaxPath)) return errno;
+    const std::size_t size = strlen(session.path);
+    if (size + 1 + strlen(folder) + 1 > kMaxPath) return ENAMETOOLONG;
+    session.path[size] = '/';
+    strcpy(session.path + size + 1, folder);
+  }
+  if (const int error = make_folders(session.path)) return error;
+  const std::size_t size = strlen(session.path);
+  for (int tries = 0; tries < 100; ++tries) {
+    const int written = snprintf(session.path + size, kMaxPath - size, "/%.100s-%d-%lld.sonde",
+                                 session.header->program, static_cast<int>(getpid()),
+                                 static_cast<long long>(session.header->first.wall + tries));
+    if (written < 0 || size + static_cast<std::size_t>(written) >= kMaxPath) return ENAMETOOLONG;
+    const int fd = open(session.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0 && errno == EEXIST) continue;
+    if (fd < 0) return errno;
+    session.fd = fcntl(fd, F_DUPFD_CLOEXEC, kLowestDescriptor);
+    if (session.fd < 0) {
+      session.fd = fd;
+    } else {
+      close(fd);
+    }
+    struct stat status {};
+    if (fstat(session.fd, &status) != 0) return errno;
+    session.device = status.st_dev;
+    session.inode = status.st_ino;
+    return 0;
+  }
+  return EEXIST;
+}
+
+}  // namespace
+
+// Programs that close every descriptor exist: never touch a file that took over the number.
+bool owns_file(const Session& session) {
+  struct stat status {};
+  return session.fd >= 0 && fstat(session.fd, &status) == 0 && status.st_dev == session.device &&
+         status.st_ino == session.inode;
+}
+
+// On entry session.header is a draft; on success it is the mapped one.
+int open_storage(Session& session, const char* folder) {
+  session.fd = -1;
+  if (const int error = open_file(session, folder)) {
+    if (session.fd >= 0) close(session.fd);
+    return error;
+  }
+  int error = reserve(session.fd, 0, file::kChunksAt);
+  char* const page = error ? nullptr : map(session.fd, 0, file::kChunksAt);
+  if (!error && !page) error = errno;
+  if (error) {
+    unlink(session.path);
+    close(session.fd);
+    return error;
+  }
+  auto* const header = reinterpret_cast<file::FileHeader*>(page);
+  memcpy(reinterpret_cast<char*>(header) + sizeof header->magic,
+         reinterpret_cast<const char*>(session.header) + sizeof header->magic,
+         sizeof *header - sizeof header->magic);
+  std::uint64_t magic;
+  memcpy(&magic, file::kMagic, sizeof magic);
+  __atomic_store_n(reinterpret_cast<std::uint64_t*>(header->magic), magic, __ATOMIC_RELEASE);
+  session.header = header;
+  return 0;
+}
+
+void close_storage(Session& session) {
+  const std::uint32_t regions = session.region_count.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < regions; ++i) {
+    unmap(session.regions[i].address, session.regions[i].mapped * file::kChunkBytes);
+  }
+  munmap(session.header, file::kChunksAt);
+  if (owns_file(session)) close(session.fd);
+  session.fd = -1;
+}
+
+int grow_storage(Session& session) {
+  std::uint32_t count = session.reserved / 4;
+  const std::uint32_t most = session.reserved > 16384 ? kLargeRegion : kUsualRegion;
+  if (count < kFirstRegion) count = kFirstRegion;
+  if (count > most) count = most;
+  if (session.max_chunks && count > session.max_chunks - session.reserved) {
+    count = session.max_chunks - session.reserved;
+  }
+  for (;;) {
+    const int error = add_region(session, count);
+    if (error == 0 || count <= 1) return error;
+    // The last bit of space is still worth having.
+    count = count > kFirstRegion ? kFirstRegion : 1;
+  }
+}
+
+void trim_storage(Session& session) {
+  if (!owns_file(session)) return;
+  const std::uint32_t regions = session.region_count.load(std::memory_order_relaxed);
+  if (regions > 0 && session.chunks < session.reserved) {
+    // A thread that outlives main goes on behind this; what was mapped here is not used again.
+    Region& last = session.regions[regions - 1];
+    store(last.count, session.chunks - last.first);
+    session.reserved = session.chunks;
+  }
+  (void)!ftruncate(session.fd, chunk_offset(session.chunks));
+}
+
+char* chunk_address(const Session& session, std::uint32_t chunk) {
+  std::uint32_t low = 0;
+  std::uint32_t high = session.region_count.load(std::memory_order_acquire);
+  while (low < high) {
+    const std::uint32_t middle = (low + high) / 2;
+    const Region& region = session.regions[middle];
+    if (chunk < region.first) {
+      high = middle;
+    } else if (chunk - region.first >= __atomic_load_n(&region.count, __ATOMIC_RELAXED)) {
+      low = middle + 1;
+    } else {
+      return region.address + (chunk - region.first) * file::kChunkBytes;
+    }
+  }
+  return nullptr;
+}
+
+int populate_chunk(char* chunk) {
+  const std::size_t page = page_bytes();
+  const std::size_t inside = reinterpret_cast<std::uintptr_t>(chunk) % page;
+  for (int tries = 0; tries < 1000; ++tries) {
+    if (madvise(chunk - inside, file::kChunkBytes + inside, MADV_POPULATE_WRITE) == 0) return 0;
+    if (errno == EINVAL) break;
+    if (errno != EINTR && errno != EAGAIN) return errno;
+  }
+  for (std::size_t at = 0; at < file::kChunkBytes; at += 4096) {
+    __atomic_fetch_or(chunk + at, 0, __ATOMIC_RELAXED);
+  }
+  return 0;
+}
+
+}  // namespace sonde::capture

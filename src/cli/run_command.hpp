@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+
+namespace sonde {
+
+// sonde run -- PROGRAM ARGS…: records a program and its children, and tells what it saw.
+class RunCommand : public Command {
+ public:
+  CommandInfo info() const override;
+  void define(Options& options) override;
+  int run() override;
+
+ private:
+  std::string output_;
+  std::string max_size_;
+  std::string keep_last_;
+  bool quiet_ = false;
+  bool force_ = false;
+  std::vector<std::string> command_;
+};
+
+}  // namespace sonde

@@ -1,0 +1,129 @@
+// The part of RecordAssembler that needs the whole file.
+
+#include <string.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "import/sonde_run/record_assembler.hpp"
+
+namespace sonde {
+namespace {
+
+std::int64_t add_saturating(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b > 0 ? INT64_MAX : INT64_MIN + 1;
+}
+
+}  // namespace
+
+void RecordAssembler::finish(unsigned threads) {
+  add_async_pairs();
+  add_counters();
+  add_allocations();
+  name_tracks();
+  builder_.nest(threads);
+  add_links();
+}
+
+// Begin and end may come from different threads, and so from anywhere in the file.
+void RecordAssembler::add_async_pairs() {
+  std::stable_sort(halves_.begin(), halves_.end(), [](const AsyncHalf& a, const AsyncHalf& b) {
+    return std::tuple(a.time, !a.begin) < std::tuple(b.time, !b.begin);
+  });
+  std::map<std::tuple<StringId, StringId, std::uint64_t>, std::vector<Nanos>> open;
+  for (const AsyncHalf& half : halves_) {
+    std::vector<Nanos>& starts = open[{half.domain, half.name, half.id}];
+    if (half.begin) {
+      starts.push_back(half.time);
+    } else if (starts.empty()) {
+      builder_.losses().add("async_ends", Severity::Warning,
+                            "Ends of asynchronous ranges whose begin is not here");
+    } else {
+      append_slice(starts.back(), half.time, async_track(half.domain), half.name, half.domain,
+                   SliceKind::UserRange);
+      starts.pop_back();
+    }
+  }
+  for (const auto& [key, starts] : open) {
+    const auto& [domain, name, id] = key;
+    for (const Nanos start : starts) {
+      append_slice(start, std::max(start, latest_), async_track(domain), name, domain,
+                   SliceKind::UserRange);
+      builder_.losses().add("async_open", Severity::Info,
+                            "Asynchronous ranges that were not ended; they reach to the end");
+    }
+  }
+}
+
+void RecordAssembler::add_counters() {
+  std::stable_sort(counters_.begin(), counters_.end(),
+                   [](const CounterValue& a, const CounterValue& b) { return a.time < b.time; });
+  for (const CounterValue& value : counters_) builder_.add_counter(value);
+}
+
+void RecordAssembler::add_allocations() {
+  std::stable_sort(allocations_.begin(), allocations_.end(),
+                   [](const Allocation& a, const Allocation& b) { return a.time < b.time; });
+  std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> totals;
+  for (Allocation& allocation : allocations_) {
+    std::int64_t& total = totals[{allocation.device_type, allocation.device}];
+    total = add_saturating(total, allocation.bytes);
+    // What was allocated before the recording began can be freed in it.
+    total = std::max<std::int64_t>(total, 0);
+    allocation.total_allocated = total;
+    builder_.add_allocation(allocation);
+  }
+  if (!allocations_.empty()) builder_.meta().profile_memory = true;
+}
+
+void RecordAssembler::name_tracks() {
+  StringId process = process_name_.name;
+  if (!process.valid()) {
+    const std::string_view program(header_.program,
+                                   ::strnlen(header_.program, sizeof header_.program));
+    process = builder_.intern(printable_utf8(program));
+  }
+  for (std::size_t i = 0; i < builder_.track_count(); ++i) {
+    builder_.track(TrackId(i)).process = process;
+  }
+  for (const auto& [id, latest] : thread_names_) {
+    builder_.track(thread_track(id)).name = latest.name;
+  }
+  for (const auto& [key, track] : stream_tracks_) {
+    builder_.track(track).name = builder_.intern("stream " + std::to_string(key.second));
+  }
+}
+
+void RecordAssembler::add_links() {
+  const SliceColumns& slices = builder_.slices();
+  const auto find = [](const FlatMap<SliceId>& first, const FlatMap<SliceId>& second,
+                       std::uint64_t id) {
+    if (const SliceId* found = first.find(id)) return *found;
+    const SliceId* found = second.find(id);
+    return found ? *found : SliceId();
+  };
+  std::vector<bool> has_operator(slices.size());
+  for (const LinkEnds& link : links_) {
+    const SliceId cause = find(host_ids_, device_ids_, link.cause);
+    const SliceId effect = find(device_ids_, host_ids_, link.effect);
+    if (!cause.valid() || !effect.valid() || cause == effect) {
+      builder_.losses().add("open_links", Severity::Info,
+                            "Links of which one end is not in the recording");
+      continue;
+    }
+    if (!is_device_work(slices.kind(effect))) {
+      builder_.add_flow_link(cause, effect);
+      continue;
+    }
+    builder_.add_launch_link(cause, effect);
+    if (!is_launch_call(slices.kind(cause)) || has_operator[cause.index()]) continue;
+    has_operator[cause.index()] = true;
+    SliceId above = slices.parent(cause);
+    while (above.valid() && !is_host_operator(slices.kind(above))) above = slices.parent(above);
+    if (above.valid()) builder_.add_operator_link(above, cause);
+  }
+}
+
+}  // namespace sonde

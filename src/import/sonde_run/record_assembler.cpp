@@ -1,0 +1,284 @@
+#include "import/sonde_run/record_assembler.hpp"
+
+#include <bit>
+#include <cstring>
+#include <string>
+
+namespace sonde {
+
+using file::Record;
+using file::RecordType;
+
+void RecordAssembler::add_chunk(const RecordChunk& chunk) {
+  thread_ = thread_track(chunk.thread);
+  arguments_.clear();
+  place_ = {};
+  for (std::size_t at = 0; at + sizeof(Record) <= chunk.size; at += sizeof(Record)) {
+    Record record{};
+    std::memcpy(&record, chunk.bytes.get() + at, sizeof record);
+    if (record.word == 0) return;
+    offset_ = chunk.offset + at;
+    ++records_;
+    const RecordType type = file::word_type(record.word);
+    if (type == RecordType::Argument) {
+      arguments_.push_back({name_of(record), file::word_extra(record.word), record.b});
+    } else if (type == RecordType::Place) {
+      place_.stream = static_cast<std::int64_t>(record.a);
+      place_.device = record.b <= INT32_MAX ? static_cast<std::int32_t>(record.b) : -1;
+    } else {
+      add_record(record);
+      arguments_.clear();
+      place_ = {};
+    }
+  }
+}
+
+void RecordAssembler::add_record(const Record& record) {
+  Nanos time = 0;
+  const RecordType type = file::word_type(record.word);
+  switch (type) {
+    case RecordType::Slice:
+      return add_slice(record);
+    case RecordType::AsyncSlice:
+      return add_async_slice(record);
+    case RecordType::AsyncBegin:
+    case RecordType::AsyncEnd:
+      if (!time_of(record.a, time)) return;
+      halves_.push_back(
+          {time, record.b, name_of(record), domain_of(record), type == RecordType::AsyncBegin});
+      return;
+    case RecordType::Counter:
+      return add_counter(record);
+    case RecordType::Marker:
+      if (!time_of(record.a, time)) return;
+      return add_marker(time, name_of(record), domain_of(record),
+                        static_cast<char>(file::word_extra(record.word)));
+    case RecordType::Allocation:
+      return add_allocation(record);
+    case RecordType::Link:
+      links_.push_back({record.b, record.c});
+      return;
+    case RecordType::Thread:
+      thread_ = thread_track(static_cast<std::uint32_t>(record.b));
+      return;
+    case RecordType::ThreadName: {
+      if (!time_of(record.a, time)) return;
+      const auto id = static_cast<std::uint32_t>(record.b);
+      ThreadName& known = thread_names_.try_emplace(id, ThreadName{time, {}}).first->second;
+      if (time >= known.time) known = {time, name_of(record)};
+      return;
+    }
+    case RecordType::ProcessName:
+      if (!time_of(record.a, time)) return;
+      if (time >= process_name_.time) process_name_ = {time, name_of(record)};
+      return;
+    case RecordType::DeviceSlice:
+      return add_device_slice(record);
+    case RecordType::Schedule:
+      if (!time_of(record.a, time)) return;
+      if (record.b == 0) {
+        lose("recording_paused", Severity::Info,
+             "The program paused the recording; what it did meanwhile is not here");
+      }
+      return add_marker(time,
+                        builder_.intern(record.b != 0 ? "recording resumed" : "recording paused"),
+                        StringId(), 'p');
+    case RecordType::Argument:
+    case RecordType::Place:
+    case RecordType::None:
+      break;
+  }
+  lose("unknown_records", Severity::Warning,
+       "Records of a type that this Sonde does not know; they are left out");
+}
+
+void RecordAssembler::add_slice(const Record& record) {
+  Nanos start = 0;
+  Nanos end = 0;
+  if (!time_of(record.a, start) || !time_of(record.b, end)) return;
+  const SliceKind kind = kind_of(file::word_extra(record.word));
+  StringId text = name_of(record);
+  if (kind == SliceKind::Step) {
+    text = builder_.intern(std::string(builder_.text(text)) + "#" + std::to_string(record.c));
+  }
+  const SliceId slice = append_slice(start, end, thread_, text, domain_of(record), kind);
+  take_arguments(slice);
+  if (record.c != 0 && kind != SliceKind::Step) host_ids_.get_or_insert(record.c, slice);
+}
+
+void RecordAssembler::add_async_slice(const Record& record) {
+  Nanos start = 0;
+  Nanos end = 0;
+  if (!time_of(record.a, start) || !time_of(record.b, end)) return;
+  StringId domain = domain_of(record);
+  // Frames and tasks of one domain do not count together.
+  if (file::word_extra(record.word) == static_cast<std::uint8_t>(file::AsyncKind::Frame)) {
+    domain = builder_.intern(std::string(builder_.text(domain)) + ",frame");
+  }
+  const SliceId slice =
+      append_slice(start, end, async_track(domain), name_of(record), domain, SliceKind::UserRange);
+  take_arguments(slice);
+  if (record.c != 0) host_ids_.get_or_insert(record.c, slice);
+}
+
+void RecordAssembler::add_device_slice(const Record& record) {
+  Nanos start = 0;
+  Nanos end = 0;
+  if (!time_of(record.a, start) || !time_of(record.b, end)) return;
+  const SliceId slice =
+      append_slice(start, end, stream_track(place_.device, place_.stream), name_of(record),
+                   domain_of(record), kind_of(file::word_extra(record.word)));
+  builder_.add_device_work(slice, place_);
+  take_arguments(slice);
+  if (record.c != 0) device_ids_.get_or_insert(record.c, slice);
+}
+
+void RecordAssembler::add_counter(const Record& record) {
+  CounterValue value;
+  value.counter = name_of(record);
+  value.track = counter_track(domain_of(record));
+  value.value = file::word_extra(record.word) == 1
+                    ? std::bit_cast<double>(record.b)
+                    : static_cast<double>(static_cast<std::int64_t>(record.b));
+  if (time_of(record.a, value.time)) counters_.push_back(value);
+}
+
+void RecordAssembler::add_allocation(const Record& record) {
+  Allocation allocation;
+  allocation.tag = name_of(record);
+  allocation.pool = domain_of(record);
+  allocation.address = record.b;
+  allocation.bytes = static_cast<std::int64_t>(record.c);
+  allocation.device_type = file::word_extra(record.word) >> 4;
+  allocation.device = file::word_extra(record.word) & 0xF;
+  allocation.track = thread_;
+  if (time_of(record.a, allocation.time)) allocations_.push_back(allocation);
+}
+
+void RecordAssembler::add_marker(Nanos time, StringId name, StringId domain, char scope) {
+  Marker marker;
+  marker.time = time;
+  marker.track = thread_;
+  marker.name = name;
+  marker.scope = scope == 'p' || scope == 'g' ? scope : 't';
+  marker.category = domain;
+  builder_.add_marker(marker);
+}
+
+StringId RecordAssembler::name(std::uint32_t id) {
+  if (id == 0) return builder_.intern("");
+  const StringId text = names_.name(id);
+  if (text.valid()) return text;
+  lose("unknown_names", Severity::Warning,
+       "Records whose name is not in the file; they are called \"(unknown)\"");
+  return builder_.intern("(unknown)");
+}
+
+StringId RecordAssembler::domain_of(const Record& record) {
+  const std::uint16_t id = file::word_domain(record.word);
+  return id == 0 ? StringId() : names_.domain(id);
+}
+
+SliceKind RecordAssembler::kind_of(std::uint8_t number) {
+  if (number < kSliceKindCount) return static_cast<SliceKind>(number);
+  lose("unknown_kinds", Severity::Info,
+       "Slices of a kind that this Sonde does not know; they are kept as \"other\"");
+  return SliceKind::Other;
+}
+
+bool RecordAssembler::time_of(std::uint64_t ticks, Nanos& out) {
+  if (clock_.to_nanos(ticks, out)) {
+    latest_ = std::max(latest_, out);
+    return true;
+  }
+  lose("bad_times", Severity::Warning,
+       "Records whose time lies years away from the recording; they are left out");
+  return false;
+}
+
+SliceId RecordAssembler::append_slice(Nanos start, Nanos end, TrackId track, StringId name,
+                                      StringId domain, SliceKind kind) {
+  if (end < start) {
+    lose("negative_durations", Severity::Warning,
+         "Slices that end before they start; they are kept with 0");
+    end = start;
+  }
+  const Nanos duration = std::min(end - start, kMaxDuration);
+  const SliceId slice = builder_.add_slice(start, duration, track, name, kind);
+  if (domain.valid()) builder_.add_category(slice, domain);
+  return slice;
+}
+
+void RecordAssembler::take_arguments(SliceId slice) {
+  for (const WaitingArgument& argument : arguments_) {
+    switch (argument.type) {
+      case static_cast<int>(file::ArgumentType::Int64):
+        builder_.add_argument({slice, argument.key, std::bit_cast<std::int64_t>(argument.bits)});
+        break;
+      case static_cast<int>(file::ArgumentType::Double):
+        builder_.add_argument({slice, argument.key, std::bit_cast<double>(argument.bits)});
+        break;
+      case static_cast<int>(file::ArgumentType::Name):
+        builder_.add_argument(
+            {slice, argument.key, name(static_cast<std::uint32_t>(argument.bits))});
+        break;
+      default:
+        lose("unknown_arguments", Severity::Warning,
+             "Arguments of a type that this Sonde does not know; they are left out");
+    }
+  }
+}
+
+void RecordAssembler::lose(const char* name, Severity severity, const char* sentence) {
+  builder_.losses().add(name, severity, sentence, 1, offset_);
+}
+
+TrackId RecordAssembler::thread_track(std::uint32_t id) {
+  const auto [at, added] = thread_tracks_.try_emplace(id);
+  if (added) {
+    Track track;
+    track.pid = header_.pid;
+    track.tid = id;
+    at->second = builder_.add_track(track);
+  }
+  return at->second;
+}
+
+TrackId RecordAssembler::async_track(StringId domain) {
+  const auto [at, added] = async_tracks_.try_emplace(domain);
+  if (added) {
+    Track track;
+    track.type = TrackType::Async;
+    track.pid = header_.pid;
+    track.name = domain;
+    at->second = builder_.add_track(track);
+  }
+  return at->second;
+}
+
+TrackId RecordAssembler::counter_track(StringId domain) {
+  const auto [at, added] = counter_tracks_.try_emplace(domain);
+  if (added) {
+    Track track;
+    track.type = TrackType::Counter;
+    track.pid = header_.pid;
+    track.name = domain;
+    at->second = builder_.add_track(track);
+  }
+  return at->second;
+}
+
+TrackId RecordAssembler::stream_track(std::int32_t device, std::int64_t stream) {
+  const auto [at, added] = stream_tracks_.try_emplace({device, stream});
+  if (added) {
+    Track track;
+    track.type = TrackType::Stream;
+    track.pid = header_.pid;
+    track.tid = stream;
+    track.device = device;
+    at->second = builder_.add_track(track);
+  }
+  return at->second;
+}
+
+}  // namespace sonde

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/flat_map.hpp"
+#include "import/sonde_run/run_file.hpp"
+#include "import/sonde_run/tick_clock.hpp"
+#include "trace/builder.hpp"
+
+namespace sonde {
+
+// Gives records their meaning: chunks in the order of their sequence, then finish().
+class RecordAssembler {
+ public:
+  RecordAssembler(const RunFile& file, const TickClock& clock, TraceBuilder& builder)
+      : header_(file.header), names_(file.names), clock_(clock), builder_(builder) {}
+
+  void add_chunk(const RecordChunk& chunk);
+  // Everything that needs the whole file: order by time, pairs, totals, names, nesting and links.
+  void finish(unsigned threads);
+
+  std::uint64_t records() const { return records_; }
+
+ private:
+  // Arguments and places wait for the record that they stand before.
+  struct WaitingArgument {
+    StringId key;
+    std::uint8_t type;
+    std::uint64_t bits;
+  };
+  struct ThreadName {
+    Nanos time;
+    StringId name;
+  };
+  struct AsyncHalf {
+    Nanos time;
+    std::uint64_t id;
+    StringId name;
+    StringId domain;
+    bool begin;
+  };
+  struct LinkEnds {
+    std::uint64_t cause;
+    std::uint64_t effect;
+  };
+  using StreamKey = std::pair<std::int32_t, std::int64_t>;
+
+  void add_record(const file::Record& record);
+  void add_slice(const file::Record& record);
+  void add_async_slice(const file::Record& record);
+  void add_device_slice(const file::Record& record);
+  void add_counter(const file::Record& record);
+  void add_allocation(const file::Record& record);
+  void add_marker(Nanos time, StringId name, StringId domain, char scope);
+
+  StringId name_of(const file::Record& record) { return name(file::word_name(record.word)); }
+  StringId name(std::uint32_t id);
+  StringId domain_of(const file::Record& record);
+  SliceKind kind_of(std::uint8_t number);
+  bool time_of(std::uint64_t ticks, Nanos& out);
+  SliceId append_slice(Nanos start, Nanos end, TrackId track, StringId name, StringId domain,
+                       SliceKind kind);
+  void take_arguments(SliceId slice);
+  void lose(const char* name, Severity severity, const char* sentence);
+
+  TrackId thread_track(std::uint32_t id);
+  TrackId async_track(StringId domain);
+  TrackId counter_track(StringId domain);
+  TrackId stream_track(std::int32_t device, std::int64_t stream);
+
+  void add_async_pairs();
+  void add_counters();
+  void add_allocations();
+  void name_tracks();
+  void add_links();
+
+  const file::FileHeader& header_;
+  const NameTable& names_;
+  const TickClock& clock_;
+  TraceBuilder& builder_;
+
+  std::map<std::uint32_t, TrackId> thread_tracks_;
+  std::map<StringId, TrackId> async_tracks_;
+  std::map<StringId, TrackId> counter_tracks_;
+  std::map<StreamKey, TrackId> stream_tracks_;
+  std::map<std::uint32_t, ThreadName> thread_names_;
+  ThreadName process_name_{INT64_MIN, StringId()};
+  TrackId thread_;  // of the record at work
+  std::vector<WaitingArgument> arguments_;
+  DeviceRow place_;
+  std::uint64_t offset_ = 0;  // of the record at work
+  std::uint64_t records_ = 0;
+
+  FlatMap<SliceId> host_ids_;
+  FlatMap<SliceId> device_ids_;
+  std::vector<LinkEnds> links_;
+  std::vector<AsyncHalf> halves_;
+  std::vector<CounterValue> counters_;
+  std::vector<Allocation> allocations_;
+  Nanos latest_ = INT64_MIN;
+};
+
+}  // namespace sonde

@@ -1,0 +1,115 @@
+#include "import/sonde_run/sonde_run.hpp"
+
+#include <string.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "base/format.hpp"
+#include "base/json_writer.hpp"
+#include "import/sonde_run/record_assembler.hpp"
+#include "import/sonde_run/run_file.hpp"
+#include "import/sonde_run/tick_clock.hpp"
+
+namespace sonde {
+namespace {
+
+std::string_view program_of(const file::FileHeader& header) {
+  return {header.program, ::strnlen(header.program, sizeof header.program)};
+}
+
+void add_drops(const file::FileHeader& header, LossLedger& losses) {
+  // A handler that interrupts the recorder in a record cannot write one of its own.
+  const std::uint64_t in_signals = std::min(header.dropped_in_signals, header.dropped_records);
+  if (in_signals > 0) {
+    losses.add("dropped_in_signals", Severity::Warning,
+               "Records from signal handlers that interrupted the recorder at work", in_signals);
+  }
+  if (header.dropped_records == in_signals) return;
+  const std::string reason = header.drop_reason == 0
+                                 ? "the size limit of the recording was reached"
+                                 : std::string("there was no more space (") +
+                                       std::strerror(static_cast<int>(header.drop_reason)) + ")";
+  losses.add("dropped_records", Severity::Warning,
+             "Records that the recorder could not keep, since " + reason,
+             header.dropped_records - in_signals);
+}
+
+void add_header_losses(const RunFile& file, const TickClock& clock, LossLedger& losses) {
+  const file::FileHeader& header = file.header;
+  if (header.clean_end != 1) {
+    losses.add("unclean_end", Severity::Info,
+               "The program was killed or crashed, or is still running; everything up to then is "
+               "here");
+  }
+  add_drops(header, losses);
+  if (header.limit == file::Limit::KeepLast && file.last_sequence > file.chunks_seen) {
+    losses.add("kept_last", Severity::Info,
+               "The recording kept its last " +
+                   format_bytes(static_cast<double>(header.max_bytes)) +
+                   " only, as it was asked to; what came before is not here");
+  }
+  if (header.chunks > file.chunks_seen && header.chunks < UINT32_MAX) {
+    const std::uint64_t expected =
+        file::kChunksAt + header.chunks * std::uint64_t{header.chunk_bytes};
+    if (file.bytes < expected) {
+      losses.add("file_cut", Severity::Warning,
+                 "The file is shorter than what was recorded; what it holds is read", 1,
+                 file.bytes);
+    }
+  }
+  if (!clock.rate_known()) {
+    losses.add("clock_unknown", Severity::Warning,
+               "The recording ended before its clock was measured; its durations are in ticks, not "
+               "in nanoseconds");
+  }
+}
+
+std::string json_text(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+}  // namespace
+
+bool looks_like_sonde_run(std::string_view head) {
+  return head.starts_with(std::string_view(file::kMagic, sizeof file::kMagic));
+}
+
+Result<Trace> import_sonde_run(const ImportInput& input) {
+  TraceBuilder builder;
+  Result<RunFile> read = read_run_file(input, builder);
+  if (!read) return read.error();
+  RunFile& file = *read;
+  const TickClock clock(file.header);
+
+  std::size_t records = 0;
+  for (const RecordChunk& chunk : file.chunks) records += chunk.size / sizeof(file::Record);
+  builder.make_room(records, 0, 0, 0, 1);
+  RecordAssembler assembler(file, clock, builder);
+  for (RecordChunk& chunk : file.chunks) {
+    assembler.add_chunk(chunk);
+    chunk.bytes.reset();
+  }
+  unsigned threads = input.options.threads;
+  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+  assembler.finish(threads);
+
+  TraceMeta& meta = builder.meta();
+  meta.format = "sonde";
+  meta.producer = "Sonde";
+  meta.base_time = clock.wall_base();
+  meta.wall_clock = clock.wall_known();
+  meta.input_bytes = file.bytes;
+  meta.file_events = assembler.records();
+  meta.properties.emplace_back("program", json_text(program_of(file.header)));
+  meta.properties.emplace_back("pid", std::to_string(file.header.pid));
+  meta.properties.emplace_back("parent_pid", std::to_string(file.header.parent_pid));
+  add_header_losses(file, clock, builder.losses());
+  builder.losses().merge(input.source.losses());
+  return builder.finish();
+}
+
+}  // namespace sonde

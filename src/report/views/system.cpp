@@ -1,0 +1,81 @@
+#include "report/views/system.hpp"
+
+#include <optional>
+
+#include "analysis/system_use.hpp"
+#include "report/views/rows.hpp"
+
+namespace sonde {
+namespace {
+
+constexpr std::size_t kPointsForPeople = 12;
+
+Block utilization_block(const SystemUse& use, const std::map<std::int32_t, Nanos>& gpu_busy) {
+  Table table;
+  table.columns = {
+      {.key = "device", .header = "Device"},
+      {.key = "utilization_percent", .header = "Utilisation", .type = CellType::Percent}};
+  const bool measured = use.elapsed > 0;
+  table.rows.push_back({text_cell("CPU (processes)"), measured ? Cell(use.process_cpu) : Cell()});
+  table.rows.push_back(
+      {text_cell("CPU (system)"), use.machine_cpu ? Cell(*use.machine_cpu) : Cell()});
+  for (const auto& [device, busy] : gpu_busy) {
+    table.rows.push_back({"GPU " + std::to_string(device), share_cell(busy, use.elapsed)});
+  }
+  Block out{"utilization", "Device summary", std::move(table), "", {}};
+  out.notes.emplace_back(
+      "CPU (processes): CPU time of the program and its children / elapsed time; 100% is one core. "
+      "CPU (system): busy time of all cores / their whole time." +
+      std::string(gpu_busy.empty() ? "" : " GPU: time with work on it / elapsed time."));
+  return out;
+}
+
+Block totals_block(const SystemUse& use) {
+  Facts facts;
+  facts.push_back({"elapsed_ns", "Elapsed", use.elapsed, CellType::Duration, ""});
+  facts.push_back({"peak_resident_bytes", "Peak memory", use.peak_resident, CellType::Bytes, ""});
+  facts.push_back({"peak_processes", "Processes", use.peak_processes, CellType::Integer,
+                   "up to " + format_count(use.peak_processes)});
+  facts.push_back({"peak_threads", "Threads", use.peak_threads, CellType::Integer,
+                   "up to " + format_count(use.peak_threads)});
+  facts.push_back(
+      {"context_switches", "Context switches", use.context_switches, CellType::Integer, ""});
+  facts.push_back({"bytes_read", "Read", use.bytes_read, CellType::Bytes, ""});
+  facts.push_back({"bytes_written", "Written", use.bytes_written, CellType::Bytes, ""});
+  return {"processes", "Program, seen from outside", std::move(facts), "", {}};
+}
+
+Block curve_block(const SystemUse& use, const ReportRequest& request) {
+  Table table;
+  table.columns = {
+      {.key = "time_ns", .header = "Time", .type = CellType::Duration},
+      {.key = "process_cpu_percent", .header = "CPU", .type = CellType::Percent},
+      {.key = "system_cpu_percent", .header = "System", .type = CellType::Percent, .drop = 2},
+      {.key = "threads", .header = "Threads", .type = CellType::Integer, .drop = 1},
+      {.key = "resident_bytes", .header = "Memory", .type = CellType::Bytes},
+      {.key = "peak_percent", .header = "of peak", .type = CellType::Percent, .bar = true}};
+  const std::vector<SystemPoint> points = thin_out(use.points, request.row_limit(kPointsForPeople));
+  for (const SystemPoint& point : points) {
+    // The first sample may come before the program has its memory, the last one when it is gone.
+    if (point.resident == 0) continue;
+    table.rows.push_back({point.time, point.process_cpu, point.machine_cpu, point.threads,
+                          point.resident, share_cell(point.resident, use.peak_resident)});
+  }
+  Block out{
+      "over_time", "Over time", std::move(table), "The program ended before it was seen.", {}};
+  return out;
+}
+
+}  // namespace
+
+std::vector<Block> system_blocks(RunTraces traces, const std::map<std::int32_t, Nanos>& gpu_busy,
+                                 const ReportRequest& request) {
+  for (const NamedTrace& named : traces) {
+    if (const std::optional<SystemUse> use = system_use(named.trace)) {
+      return {utilization_block(*use, gpu_busy), totals_block(*use), curve_block(*use, request)};
+    }
+  }
+  return {};
+}
+
+}  // namespace sonde

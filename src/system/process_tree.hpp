@@ -1,0 +1,63 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace sonde {
+
+// One process as /proc tells it.
+struct ProcessStat {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  char state = '?';
+  std::uint64_t cpu_ticks = 0;  // its own and that of children it has waited for
+  std::int64_t threads = 0;
+  std::uint64_t start_ticks = 0;
+  std::int64_t resident_pages = 0;
+};
+
+// Reads the text of /proc/PID/stat; false where it is none. The name inside may hold anything.
+bool parse_process_stat(std::string_view text, ProcessStat& out);
+
+// Sums over a process and all its descendants. Times and counts are since the start of the
+// processes and never fall.
+struct TreeTotals {
+  std::int64_t processes = 0;
+  std::int64_t threads = 0;
+  std::int64_t cpu_nanos = 0;
+  std::int64_t resident_bytes = 0;
+  std::int64_t context_switches = 0;
+  std::int64_t bytes_read = 0;
+  std::int64_t bytes_written = 0;
+};
+
+// Watches a process and its descendants from outside. A descendant stays known when its parent ends
+// before it.
+class ProcessTree {
+ public:
+  // `proc` is the folder of the process file system, another one for tests.
+  explicit ProcessTree(pid_t root, std::string proc = "/proc");
+
+  TreeTotals sample();
+  std::size_t size() const { return members_.size(); }
+
+ private:
+  void find_children();
+  void find_children_by_scan();
+  bool read_stat(pid_t pid, ProcessStat& out) const;
+  void add_io(pid_t pid, TreeTotals& totals) const;
+  void add_switches(pid_t pid, std::int64_t threads, TreeTotals& totals) const;
+
+  std::string proc_;
+  std::map<pid_t, std::uint64_t> members_;  // start time: a number given anew is another process
+  TreeTotals latest_;
+  std::int64_t page_bytes_;
+  std::int64_t ticks_per_second_;
+  unsigned samples_ = 0;
+};
+
+}  // namespace sonde
