@@ -14,7 +14,8 @@ export FUZZ_SECONDS
 build: build/build.ninja ## Build the program (the default); it lands at build/bin/sonde
 	cmake --build --preset release --target sonde sonde_docs
 
-demo: build ## Build, then show reports of a recorded ResNet-50 training
+demo: build ## Build, record a small training, and show what Sonde says about it
+	cmake --build --preset release --target lenet
 	scripts/demo
 
 test: bootstrap-test build/build.ninja ## Build everything and run all tests

@@ -62,7 +62,7 @@ class Workers {
   void serve(unsigned number) {
     char name[32];
     std::snprintf(name, sizeof(name), "worker %u", number);
-    sonde::name_thread(name);
+    sonde_name_thread(name);
     std::uint64_t seen = 0;
     for (;;) {
       const std::function<void(int)>* body = nullptr;
@@ -119,14 +119,14 @@ class Pool {
       }
     }
     if (block == nullptr) block = new float[floats];
-    sonde::allocated(storage(), block, floats * sizeof(float), tag);
+    sonde_allocated(SONDE_DEVICE_CPU, 0, storage().get(), block, floats * sizeof(float), tag.get());
     held_ += static_cast<std::int64_t>(floats * sizeof(float));
     memory().set(held_);
     return block;
   }
 
   void give(float* block, std::size_t floats, sonde::Name& tag) {
-    sonde::freed(storage(), block, floats * sizeof(float), tag);
+    sonde_freed(SONDE_DEVICE_CPU, 0, storage().get(), block, floats * sizeof(float), tag.get());
     held_ -= static_cast<std::int64_t>(floats * sizeof(float));
     memory().set(held_);
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -148,7 +148,7 @@ class Pool {
     return domain;
   }
   static sonde::Counter& memory() {
-    static sonde::Counter counter("Memory: cpu/0", storage());
+    static sonde::Counter counter(storage(), "Memory: cpu/0");
     return counter;
   }
 
@@ -216,9 +216,15 @@ sonde::Name& activation_tag() {
   return tag;
 }
 
-sonde::Domain& operators() {
-  static sonde::Domain domain("operator");
+sonde::Domain& api() {
+  static sonde::Domain domain("LENET_API");
   return domain;
+}
+
+// Every call of the API counts, as frameworks do.
+sonde::Counter& api_calls() {
+  static sonde::Counter counter(api(), "LeNet API Calls");
+  return counter;
 }
 
 // ---- Operators ------------------------------------------------------------------------------------
@@ -249,7 +255,7 @@ class Convolution {
         bias_({1, out, 1, 1}, 0.0f, random) {}
 
   Tensor forward(const Tensor& x) {
-    SONDE_OPERATOR("Convolution", operators());
+    SONDE_OPERATOR("Convolution");
     const Shape in = x.shape();
     const Shape& w = weight_.value.shape();
     Tensor y({in.n, w.n, in.h - kernel_ + 1, in.w - kernel_ + 1}, activation_tag());
@@ -278,7 +284,7 @@ class Convolution {
   }
 
   Tensor backward(const Tensor& x, const Tensor& dy) {
-    SONDE_OPERATOR("_backward_Convolution", operators());
+    SONDE_OPERATOR("_backward_Convolution");
     const Shape in = x.shape();
     const Shape out = dy.shape();
     Tensor dx(in, activation_tag());
@@ -333,7 +339,7 @@ class FullyConnected {
       : weight_({out, in, 1, 1}, std::sqrt(2.0f / static_cast<float>(in)), random), bias_({1, out, 1, 1}, 0.0f, random) {}
 
   Tensor forward(const Tensor& x) {
-    SONDE_OPERATOR("FullyConnected", operators());
+    SONDE_OPERATOR("FullyConnected");
     const int in = weight_.value.shape().c;
     const int out = weight_.value.shape().n;
     Tensor y({x.shape().n, out, 1, 1}, activation_tag());
@@ -349,7 +355,7 @@ class FullyConnected {
   }
 
   Tensor backward(const Tensor& x, const Tensor& dy) {
-    SONDE_OPERATOR("_backward_FullyConnected", operators());
+    SONDE_OPERATOR("_backward_FullyConnected");
     const int in = weight_.value.shape().c;
     const int out = weight_.value.shape().n;
     const std::size_t weights = weight_.value.shape().size();
@@ -382,7 +388,7 @@ class FullyConnected {
 };
 
 Tensor activation(const Tensor& x) {
-  SONDE_OPERATOR("Activation", operators());
+  SONDE_OPERATOR("Activation");
   Tensor y(x.shape(), activation_tag());
   each_sample(x.shape().n, [&](int n, int) {
     for (std::size_t i = 0; i < x.shape().sample(); ++i) y.sample(n)[i] = std::max(0.0f, x.sample(n)[i]);
@@ -391,7 +397,7 @@ Tensor activation(const Tensor& x) {
 }
 
 Tensor activation_backward(const Tensor& y, const Tensor& dy) {
-  SONDE_OPERATOR("_backward_Activation", operators());
+  SONDE_OPERATOR("_backward_Activation");
   Tensor dx(y.shape(), activation_tag());
   each_sample(y.shape().n, [&](int n, int) {
     for (std::size_t i = 0; i < y.shape().sample(); ++i) dx.sample(n)[i] = y.sample(n)[i] > 0 ? dy.sample(n)[i] : 0.0f;
@@ -401,7 +407,7 @@ Tensor activation_backward(const Tensor& y, const Tensor& dy) {
 
 // The largest of each two by two.
 Tensor pooling(const Tensor& x) {
-  SONDE_OPERATOR("Pooling", operators());
+  SONDE_OPERATOR("Pooling");
   const Shape in = x.shape();
   Tensor y({in.n, in.c, in.h / 2, in.w / 2}, activation_tag());
   const Shape out = y.shape();
@@ -419,7 +425,7 @@ Tensor pooling(const Tensor& x) {
 }
 
 Tensor pooling_backward(const Tensor& x, const Tensor& y, const Tensor& dy) {
-  SONDE_OPERATOR("_backward_Pooling", operators());
+  SONDE_OPERATOR("_backward_Pooling");
   const Shape in = x.shape();
   const Shape out = y.shape();
   Tensor dx(in, activation_tag());
@@ -444,7 +450,7 @@ Tensor pooling_backward(const Tensor& x, const Tensor& y, const Tensor& dy) {
 
 // The mean loss, and its gradient in `d`.
 float softmax_cross_entropy(const Tensor& scores, const std::vector<int>& labels, Tensor& d) {
-  SONDE_OPERATOR("SoftmaxOutput", operators());
+  SONDE_OPERATOR("SoftmaxOutput");
   const int batch = scores.shape().n;
   const int classes = scores.shape().c;
   double loss = 0;
@@ -463,7 +469,7 @@ float softmax_cross_entropy(const Tensor& scores, const std::vector<int>& labels
 }
 
 void sgd_update(Parameter& p, float rate, float momentum) {
-  SONDE_OPERATOR("sgd_mom_update", operators());
+  SONDE_OPERATOR("sgd_mom_update");
   for (std::size_t i = 0; i < p.value.shape().size(); ++i) {
     p.velocity.data()[i] = momentum * p.velocity.data()[i] - rate * p.gradient.data()[i];
     p.value.data()[i] += p.velocity.data()[i];
@@ -486,7 +492,7 @@ class Loader {
   ~Loader() { thread_.join(); }
 
   Batch next() {
-    SONDE_RANGE("enumerate(DataLoader)#Digits.__next__", sonde::Kind::DataLoader);
+    SONDE_DATA_LOADER("enumerate(DataLoader)#Digits.__next__");
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [this] { return !ready_.empty(); });
     Batch batch = std::move(ready_.front());
@@ -499,7 +505,7 @@ class Loader {
   static constexpr std::size_t kAhead = 2;
 
   void load(int count) {
-    sonde::name_thread("loader");
+    sonde_name_thread("loader");
     std::mt19937 random(7);
     for (int i = 0; i < count; ++i) {
       Batch batch = draw_batch(random);
@@ -568,8 +574,9 @@ class LeNet {
   float forward_backward(const Batch& batch) {
     Tensor c1, a1, p1, c2, a2, p2, f1, a3, scores;
     {
-      SONDE_API_CALL("NetForward");
-      SONDE_RANGE("forward", sonde::Kind::Forward);
+      ++api_calls();
+    SONDE_SCOPE_OF("NetForward", api().get(), SONDE_KIND_API);
+      SONDE_FORWARD("forward");
       c1 = conv1_.forward(batch.images);
       a1 = activation(c1);
       p1 = pooling(a1);
@@ -580,8 +587,9 @@ class LeNet {
       a3 = activation(f1);
       scores = fc2_.forward(a3);
     }
-    SONDE_API_CALL("NetBackward");
-    SONDE_RANGE("backward", sonde::Kind::Backward);
+    ++api_calls();
+    SONDE_SCOPE_OF("NetBackward", api().get(), SONDE_KIND_API);
+    SONDE_BACKWARD("backward");
     Tensor d(scores.shape(), activation_tag());
     const float loss = softmax_cross_entropy(scores, batch.labels, d);
     d = fc2_.backward(a3, d);
@@ -597,8 +605,9 @@ class LeNet {
   }
 
   void update(float rate) {
-    SONDE_API_CALL("NetUpdate");
-    SONDE_RANGE("Optimizer.step#SGD.step", sonde::Kind::Optimizer);
+    ++api_calls();
+    SONDE_SCOPE_OF("NetUpdate", api().get(), SONDE_KIND_API);
+    SONDE_OPTIMIZER("Optimizer.step#SGD.step");
     const auto each = [&](auto parameters) {
       for (Parameter* parameter : parameters) sgd_update(*parameter, rate, 0.9f);
     };
@@ -617,15 +626,15 @@ class LeNet {
 int main(int argc, char** argv) {
   const int steps = argc > 1 ? std::max(2, std::atoi(argv[1])) : 60;
   const int batch = argc > 2 ? std::max(1, std::atoi(argv[2])) : 64;
-  sonde::name_process("lenet");
-  sonde::name_thread("main");
+  sonde_name_process("lenet");
+  sonde_name_thread("main");
   std::mt19937 random(1);
   LeNet net(random);
   Loader loader(batch, steps);
   float first = 0;
   float last = 0;
   for (int step = 0; step < steps; ++step) {
-    sonde::step();
+    sonde_step();
     const Batch data = loader.next();
     const float loss = net.train(data, 0.05f);
     if (step == 0) first = loss;
@@ -634,7 +643,7 @@ int main(int argc, char** argv) {
     loss_counter.set(static_cast<std::int64_t>(loss * 1000));
     if (step % 10 == 0 || step == steps - 1) std::printf("step %3d  loss %.4f\n", step, static_cast<double>(loss));
   }
-  sonde::last_step();
+  sonde_last_step();
   std::printf("loss fell from %.4f to %.4f\n", static_cast<double>(first), static_cast<double>(last));
   return last < first * 0.7f ? 0 : 1;
 }

@@ -33,10 +33,8 @@ struct Section {
 
 class Collector {
  public:
-  explicit Collector(const Trace& trace) : trace_(trace) {}
-
-  void add_duration(std::string_view category, StringId name, Nanos duration) {
-    Entry& entry = find(category, name, trace_.text(name), false);
+  void add_duration(std::string_view category, StringId name, std::string_view text, Nanos duration) {
+    Entry& entry = find(category, name, text, false);
     ++entry.stat.count;
     entry.nanos += duration;
     take(entry.stat, static_cast<double>(duration) / 1000);
@@ -120,7 +118,6 @@ class Collector {
     std::uint32_t index = 0;
   };
 
-  const Trace& trace_;
   std::map<std::string, Section, std::less<>> sections_;
   FlatMap<Place> places_;
 };
@@ -131,10 +128,6 @@ std::string_view category_by_kind(SliceKind kind, std::string_view device_family
     case SliceKind::Operator:
     case SliceKind::OperatorInner:
     case SliceKind::Communication:
-    case SliceKind::DataLoader:
-    case SliceKind::Forward:
-    case SliceKind::Backward:
-    case SliceKind::Optimizer:
       return "operator";
     case SliceKind::Runtime:
     case SliceKind::Driver:
@@ -145,7 +138,11 @@ std::string_view category_by_kind(SliceKind kind, std::string_view device_family
     case SliceKind::Api:
       return "API";
     case SliceKind::UserRange:
-      return "event";
+    case SliceKind::DataLoader:
+    case SliceKind::Forward:
+    case SliceKind::Backward:
+    case SliceKind::Optimizer:
+      return "event";  // ranges around operators: MXNet's users would make events of them
     default:
       return kind_name(kind);
   }
@@ -165,7 +162,13 @@ void add_slices(const Trace& trace, MxnetTable table, Collector& into) {
     const bool second_record = kind == SliceKind::Other && is_operator_category(category);
     if (second_record && table == MxnetTable::New) continue;
     if (category.empty()) category = category_by_kind(kind, trace.meta().device_family);
-    into.add_duration(category, slices.name(slice), slices.duration(slice));
+    if (kind == SliceKind::Step) {  // "ProfilerStep#12": the number would make a row of each
+      const std::string_view name = trace.name(slice);
+      into.add_duration(category, StringId(std::uint32_t{0}), name.substr(0, name.find('#')),
+                        slices.duration(slice));
+      continue;
+    }
+    into.add_duration(category, slices.name(slice), trace.name(slice), slices.duration(slice));
   }
 }
 
@@ -240,7 +243,7 @@ double MxnetStat::average(MxnetTable table) const {
 }
 
 std::vector<MxnetSection> mxnet_stats(const Trace& trace, MxnetTable table) {
-  Collector collector(trace);
+  Collector collector;
   add_slices(trace, table, collector);
   add_counters(trace, collector);
   add_allocations(trace, collector);

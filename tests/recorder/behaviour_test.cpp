@@ -111,10 +111,11 @@ TEST(Behaviour, ProgramThatClosesEveryDescriptor) {
 }
 
 TEST(Behaviour, DumpsOnASignalAndOnACrash) {
-  const Folder folder;
   const Environment ring = {{"SONDE_KEEP_LAST", "1M"},
                             {"SONDE_DUMP_SIGNAL", std::to_string(SIGUSR1)}};
   for (const int signal : {SIGUSR1, SIGSEGV, SIGABRT}) {
+    // Sanitizers have handlers of their own for crashes, and those stay.
+    if (sanitized() && signal != SIGUSR1) continue;
     const Folder own;
     const int status = record(own.path(), {"dump", "100000", std::to_string(signal)}, ring).status;
     EXPECT_EQ(status, signal == SIGUSR1 ? 0 : 128 + signal);

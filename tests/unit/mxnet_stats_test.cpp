@@ -163,7 +163,7 @@ TEST(MxnetStats, TraceOfAnotherProfilerHasItsSections) {
   for (const MxnetSection& section : mxnet_stats(testing::small_trace(), MxnetTable::New)) {
     categories.push_back(section.category);
   }
-  EXPECT_EQ(categories, (std::vector<std::string>{"CUDA_API", "kernel", "memcpy", "memset",
+  EXPECT_EQ(categories, (std::vector<std::string>{"CUDA_API", "event", "kernel", "memcpy", "memset",
                                                   "operator", "step"}));
 }
 

@@ -117,6 +117,19 @@ TEST(SondeRunImport, ChunksAreReadInTheOrderOfTheirSequence) {
   EXPECT_EQ(losses(trace, "kept_last"), 1u);
 }
 
+TEST(SondeRunImport, WhatIsKeptSpeaksOfTheProcess) {
+  SondeFile out;
+  out.chunk(0, 1, file::ChunkType::Kept);
+  out.record(RecordType::ThreadName, kAt + 2, 7, 0, "new name");
+  out.record(RecordType::ThreadName, kAt + 1, 7, 0, "old name");
+  out.record(RecordType::Schedule, kAt + 3, 1, 0);
+  out.chunk(7).slice("a", 0, 1);
+  const Trace trace = read(out.bytes());
+  ASSERT_EQ(trace.tracks().size(), 2u);  // the main thread, which has the process's number, and 7
+  EXPECT_EQ(text_of(trace, trace.track(trace.slices().track(SliceId(0u))).name), "new name");
+  EXPECT_EQ(trace.track(trace.markers()[0].track).tid, 100);
+}
+
 TEST(SondeRunImport, ArgumentsWithoutTheirRecordMeanNothing) {
   SondeFile out;
   out.chunk(7).record(RecordType::Argument, 0, 1, 0, "lost");

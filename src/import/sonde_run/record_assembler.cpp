@@ -10,7 +10,7 @@ using file::Record;
 using file::RecordType;
 
 void RecordAssembler::add_chunk(const RecordChunk& chunk) {
-  thread_ = thread_track(chunk.thread);
+  thread_ = chunk.thread;
   arguments_.clear();
   place_ = {};
   for (std::size_t at = 0; at + sizeof(Record) <= chunk.size; at += sizeof(Record)) {
@@ -59,7 +59,7 @@ void RecordAssembler::add_record(const Record& record) {
       links_.push_back({record.b, record.c});
       return;
     case RecordType::Thread:
-      thread_ = thread_track(static_cast<std::uint32_t>(record.b));
+      thread_ = static_cast<std::uint32_t>(record.b);
       return;
     case RecordType::ThreadName: {
       if (!time_of(record.a, time)) return;
@@ -101,7 +101,7 @@ void RecordAssembler::add_slice(const Record& record) {
   if (kind == SliceKind::Step) {
     text = builder_.intern(std::string(builder_.text(text)) + "#" + std::to_string(record.c));
   }
-  const SliceId slice = append_slice(start, end, thread_, text, domain_of(record), kind);
+  const SliceId slice = append_slice(start, end, thread_track(), text, domain_of(record), kind);
   take_arguments(slice);
   if (record.c != 0 && kind != SliceKind::Step) host_ids_.get_or_insert(record.c, slice);
 }
@@ -151,14 +151,14 @@ void RecordAssembler::add_allocation(const Record& record) {
   allocation.bytes = static_cast<std::int64_t>(record.c);
   allocation.device_type = file::word_extra(record.word) >> 4;
   allocation.device = file::word_extra(record.word) & 0xF;
-  allocation.track = thread_;
+  allocation.track = thread_track();
   if (time_of(record.a, allocation.time)) allocations_.push_back(allocation);
 }
 
 void RecordAssembler::add_marker(Nanos time, StringId name, StringId domain, char scope) {
   Marker marker;
   marker.time = time;
-  marker.track = thread_;
+  marker.track = thread_track();
   marker.name = name;
   marker.scope = scope == 'p' || scope == 'g' ? scope : 't';
   marker.category = domain;

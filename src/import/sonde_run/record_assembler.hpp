@@ -68,6 +68,7 @@ class RecordAssembler {
   void lose(const char* name, Severity severity, const char* sentence);
 
   TrackId thread_track(std::uint32_t id);
+  TrackId thread_track() { return thread_track(thread_); }
   TrackId async_track(StringId domain);
   TrackId counter_track(StringId domain);
   TrackId stream_track(std::int32_t device, std::int64_t stream);
@@ -89,7 +90,7 @@ class RecordAssembler {
   std::map<StreamKey, TrackId> stream_tracks_;
   std::map<std::uint32_t, ThreadName> thread_names_;
   ThreadName process_name_{INT64_MIN, StringId()};
-  TrackId thread_;  // of the record at work
+  std::uint32_t thread_ = 0;  // of the record at work
   std::vector<WaitingArgument> arguments_;
   DeviceRow place_;
   std::uint64_t offset_ = 0;  // of the record at work

@@ -55,6 +55,8 @@ class ChunkReader {
     switch (header.type) {
       case file::ChunkType::Records:
       case file::ChunkType::Kept:
+        // What is kept speaks of the process, and of threads by their ids.
+        if (header.type == file::ChunkType::Kept) header.thread = file_.header.pid;
         return add_records(header, content, used, size - sizeof header, at);
       case file::ChunkType::Names:
         return add_names(content, used, size - sizeof header, at);

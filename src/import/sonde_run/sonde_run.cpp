@@ -39,9 +39,10 @@ void add_drops(const file::FileHeader& header, LossLedger& losses) {
 void add_header_losses(const RunFile& file, const TickClock& clock, LossLedger& losses) {
   const file::FileHeader& header = file.header;
   if (header.clean_end != 1) {
-    losses.add("unclean_end", Severity::Info,
-               "The program was killed or crashed, or is still running; everything up to then is "
-               "here");
+    losses.add(
+        "unclean_end", Severity::Info,
+        "The program was killed, crashed, left by _exit() or is still running; everything up "
+        "to then is here");
   }
   add_drops(header, losses);
   if (header.limit == file::Limit::KeepLast && file.last_sequence > file.chunks_seen) {
