@@ -1,6 +1,6 @@
-// From a packed trace on disk to a finished Trace, next to the two floors of the same run: inflating
-// alone, and a plain simdjson on-demand pass that touches every field. Each measurement runs in a
-// process of its own, so that its peak memory is its own.
+// From a packed trace on disk to a finished Trace, next to the two floors of the same run:
+// inflating alone, and a plain simdjson on-demand pass that touches every field. Each measurement
+// runs in a process of its own, so that its peak memory is its own.
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -154,7 +154,9 @@ void measure_simdjson(const std::string& path, Measured& m) {
   }
 }
 
-double rate(const Measured& m) { return m.ok ? static_cast<double>(m.json_bytes) / m.seconds / 1e9 : 0; }
+double rate(const Measured& m) {
+  return m.ok ? static_cast<double>(m.json_bytes) / m.seconds / 1e9 : 0;
+}
 
 void report(const std::string& title, const std::string& path, int rounds) {
   const Measured inflate = in_child(rounds, [&](Measured& m) { measure_inflate(path, m); });
@@ -168,19 +170,25 @@ void report(const std::string& title, const std::string& path, int rounds) {
   const double trace_mb = static_cast<double>(sonde.trace_bytes) / (1 << 20);
   fmt::print("{}: {:.2f} GB of JSON, {} events, {} slices; best of {}\n", title,
              static_cast<double>(sonde.json_bytes) / 1e9, sonde.events, sonde.slices, rounds);
-  fmt::print("  sonde, packed file to finished trace   {:7.3f} s  {:6.2f} GB/s  {:6.2f} M events/s\n", sonde.seconds,
-             rate(sonde), static_cast<double>(sonde.events) / sonde.seconds / 1e6);
-  fmt::print("  inflating alone, one core              {:7.3f} s  {:6.2f} GB/s   sonde runs at {:.2f} of it\n",
-             inflate.seconds, rate(inflate), rate(sonde) / rate(inflate));
+  fmt::print(
+      "  sonde, packed file to finished trace   {:7.3f} s  {:6.2f} GB/s  {:6.2f} M events/s\n",
+      sonde.seconds, rate(sonde), static_cast<double>(sonde.events) / sonde.seconds / 1e6);
+  fmt::print(
+      "  inflating alone, one core              {:7.3f} s  {:6.2f} GB/s   sonde runs at {:.2f} of "
+      "it\n",
+      inflate.seconds, rate(inflate), rate(sonde) / rate(inflate));
   if (simd.ok) {
-    fmt::print("  simdjson on-demand, text in memory     {:7.3f} s  {:6.2f} GB/s   sonde runs at {:.2f} of it\n",
-               simd.seconds, rate(simd), rate(sonde) / rate(simd));
+    fmt::print(
+        "  simdjson on-demand, text in memory     {:7.3f} s  {:6.2f} GB/s   sonde runs at {:.2f} "
+        "of it\n",
+        simd.seconds, rate(simd), rate(sonde) / rate(simd));
   } else {
     fmt::print("  simdjson on-demand                     failed\n");
   }
-  fmt::print("  memory: peak {:.0f} MB, of it the trace {:.0f} MB, beyond it {:.0f} MB\n", peak_mb, trace_mb,
-             std::max(0.0, peak_mb - trace_mb));
-  fmt::print("  a slice: hot columns {} bytes, everything {:.1f} bytes\n\n", SliceColumns::bytes_per_slice(),
+  fmt::print("  memory: peak {:.0f} MB, of it the trace {:.0f} MB, beyond it {:.0f} MB\n", peak_mb,
+             trace_mb, std::max(0.0, peak_mb - trace_mb));
+  fmt::print("  a slice: hot columns {} bytes, everything {:.1f} bytes\n\n",
+             SliceColumns::bytes_per_slice(),
              static_cast<double>(sonde.trace_bytes) / static_cast<double>(sonde.slices));
 }
 
@@ -197,7 +205,8 @@ int run() {
     const fs::path path = folder / name;
     if (!fs::exists(path)) {
       fmt::print(stderr, "making {} from {} …\n", path.string(), base.filename().string());
-      Result<std::uint64_t> written = enlarge_trace(base.string(), (path.string() + ".part"), bytes);
+      Result<std::uint64_t> written =
+          enlarge_trace(base.string(), (path.string() + ".part"), bytes);
       if (!written) {
         fmt::print(stderr, "{}\n", written.error().text());
         std::exit(1);
@@ -207,8 +216,10 @@ int run() {
     return path.string();
   };
   const std::string stem = has_shared ? "loop_large" : "resnet50_workers0";
-  if (has_shared) report("loop_large", shared.string(), 5);
-  else report("resnet50_workers0, repeated", made(stem + "_128m.json.gz", 128'000'000), 5);
+  if (has_shared)
+    report("loop_large", shared.string(), 5);
+  else
+    report("resnet50_workers0, repeated", made(stem + "_128m.json.gz", 128'000'000), 5);
   report(stem + " repeated to 1 GB", made(stem + "_1g.json.gz", 1'000'000'000), 3);
   return 0;
 }

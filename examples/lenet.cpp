@@ -171,7 +171,8 @@ struct Shape {
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(Shape shape, sonde::Name& tag) : shape_(shape), tag_(&tag), data_(pool().take(shape.size(), tag)) {}
+  Tensor(Shape shape, sonde::Name& tag)
+      : shape_(shape), tag_(&tag), data_(pool().take(shape.size(), tag)) {}
   Tensor(Tensor&& other) noexcept { *this = std::move(other); }
   Tensor& operator=(Tensor&& other) noexcept {
     std::swap(shape_, other.shape_);
@@ -227,7 +228,8 @@ sonde::Counter& api_calls() {
   return counter;
 }
 
-// ---- Operators ------------------------------------------------------------------------------------
+// ---- Operators
+// ------------------------------------------------------------------------------------
 
 // Gradients of weights are summed over the batch: each sample adds to a copy of its own slot, the
 // slots are added up at the end, so that the sum does not depend on the order of the threads.
@@ -236,7 +238,8 @@ constexpr int kSlots = 8;
 void sum_slots(const std::vector<float>& slots, Tensor& gradient) {
   const std::size_t size = gradient.shape().size();
   for (int slot = 0; slot < kSlots; ++slot) {
-    for (std::size_t i = 0; i < size; ++i) gradient.data()[i] += slots[static_cast<std::size_t>(slot) * size + i];
+    for (std::size_t i = 0; i < size; ++i)
+      gradient.data()[i] += slots[static_cast<std::size_t>(slot) * size + i];
   }
 }
 
@@ -251,7 +254,8 @@ class Convolution {
  public:
   Convolution(int in, int out, int kernel, std::mt19937& random)
       : kernel_(kernel),
-        weight_({out, in, kernel, kernel}, std::sqrt(2.0f / static_cast<float>(in * kernel * kernel)), random),
+        weight_({out, in, kernel, kernel},
+                std::sqrt(2.0f / static_cast<float>(in * kernel * kernel)), random),
         bias_({1, out, 1, 1}, 0.0f, random) {}
 
   Tensor forward(const Tensor& x) {
@@ -336,7 +340,8 @@ class Convolution {
 class FullyConnected {
  public:
   FullyConnected(int in, int out, std::mt19937& random)
-      : weight_({out, in, 1, 1}, std::sqrt(2.0f / static_cast<float>(in)), random), bias_({1, out, 1, 1}, 0.0f, random) {}
+      : weight_({out, in, 1, 1}, std::sqrt(2.0f / static_cast<float>(in)), random),
+        bias_({1, out, 1, 1}, 0.0f, random) {}
 
   Tensor forward(const Tensor& x) {
     SONDE_OPERATOR("FullyConnected");
@@ -368,7 +373,8 @@ class FullyConnected {
       for (int o = 0; o < out; ++o) {
         const float d = dy.sample(n)[o];
         const float* w = weight_.value.data() + static_cast<std::size_t>(o) * in;
-        float* dw = weight_slots.data() + static_cast<std::size_t>(slot) * weights + static_cast<std::size_t>(o) * in;
+        float* dw = weight_slots.data() + static_cast<std::size_t>(slot) * weights +
+                    static_cast<std::size_t>(o) * in;
         for (int i = 0; i < in; ++i) {
           dw[i] += d * x.sample(n)[i];
           below[i] += d * w[i];
@@ -391,7 +397,8 @@ Tensor activation(const Tensor& x) {
   SONDE_OPERATOR("Activation");
   Tensor y(x.shape(), activation_tag());
   each_sample(x.shape().n, [&](int n, int) {
-    for (std::size_t i = 0; i < x.shape().sample(); ++i) y.sample(n)[i] = std::max(0.0f, x.sample(n)[i]);
+    for (std::size_t i = 0; i < x.shape().sample(); ++i)
+      y.sample(n)[i] = std::max(0.0f, x.sample(n)[i]);
   });
   return y;
 }
@@ -400,7 +407,8 @@ Tensor activation_backward(const Tensor& y, const Tensor& dy) {
   SONDE_OPERATOR("_backward_Activation");
   Tensor dx(y.shape(), activation_tag());
   each_sample(y.shape().n, [&](int n, int) {
-    for (std::size_t i = 0; i < y.shape().sample(); ++i) dx.sample(n)[i] = y.sample(n)[i] > 0 ? dy.sample(n)[i] : 0.0f;
+    for (std::size_t i = 0; i < y.shape().sample(); ++i)
+      dx.sample(n)[i] = y.sample(n)[i] > 0 ? dy.sample(n)[i] : 0.0f;
   });
   return dx;
 }
@@ -416,7 +424,8 @@ Tensor pooling(const Tensor& x) {
       for (int i = 0; i < out.h; ++i) {
         for (int j = 0; j < out.w; ++j) {
           const float* p = x.sample(n) + (c * in.h + 2 * i) * in.w + 2 * j;
-          y.sample(n)[(c * out.h + i) * out.w + j] = std::max(std::max(p[0], p[1]), std::max(p[in.w], p[in.w + 1]));
+          y.sample(n)[(c * out.h + i) * out.w + j] =
+              std::max(std::max(p[0], p[1]), std::max(p[in.w], p[in.w + 1]));
         }
       }
     }
@@ -439,7 +448,10 @@ Tensor pooling_backward(const Tensor& x, const Tensor& y, const Tensor& dy) {
           const std::size_t from = static_cast<std::size_t>(c * out.h + i) * out.w + j;
           const float* p = x.sample(n) + at;
           const float top = y.sample(n)[from];
-          const std::size_t where = p[0] == top ? 0 : p[1] == top ? 1 : p[in.w] == top ? in.w : in.w + 1;
+          const std::size_t where = p[0] == top      ? 0
+                                    : p[1] == top    ? 1
+                                    : p[in.w] == top ? in.w
+                                                     : in.w + 1;
           below[at + where] = dy.sample(n)[from];
         }
       }
@@ -461,7 +473,8 @@ float softmax_cross_entropy(const Tensor& scores, const std::vector<int>& labels
     for (int c = 0; c < classes; ++c) sum += std::exp(s[c] - top);
     for (int c = 0; c < classes; ++c) {
       const float p = std::exp(s[c] - top) / sum;
-      d.sample(n)[c] = (p - (c == labels[static_cast<std::size_t>(n)] ? 1.0f : 0.0f)) / static_cast<float>(batch);
+      d.sample(n)[c] = (p - (c == labels[static_cast<std::size_t>(n)] ? 1.0f : 0.0f)) /
+                       static_cast<float>(batch);
     }
     loss -= s[labels[static_cast<std::size_t>(n)]] - top - std::log(sum);
   }
@@ -519,7 +532,8 @@ class Loader {
   Batch draw_batch(std::mt19937& random) {
     SONDE_SCOPE("draw_batch");
     static sonde::Name tag("data");
-    Batch batch{Tensor({batch_, 1, kSide, kSide}, tag), std::vector<int>(static_cast<std::size_t>(batch_))};
+    Batch batch{Tensor({batch_, 1, kSide, kSide}, tag),
+                std::vector<int>(static_cast<std::size_t>(batch_))};
     for (int n = 0; n < batch_; ++n) {
       const int digit = static_cast<int>(random() % 10);
       batch.labels[static_cast<std::size_t>(n)] = digit;
@@ -530,7 +544,8 @@ class Loader {
 
   static void draw(int digit, float* image, std::mt19937& random) {
     //  bits: top, upper left, upper right, middle, lower left, lower right, bottom
-    static constexpr unsigned kSegments[10] = {0x77, 0x24, 0x5D, 0x6D, 0x2E, 0x6B, 0x7B, 0x25, 0x7F, 0x6F};
+    static constexpr unsigned kSegments[10] = {0x77, 0x24, 0x5D, 0x6D, 0x2E,
+                                               0x6B, 0x7B, 0x25, 0x7F, 0x6F};
     std::normal_distribution<float> noise(0.0f, 0.2f);
     for (int i = 0; i < kSide * kSide; ++i) image[i] = noise(random);
     const int x0 = 3 + static_cast<int>(random() % 5);
@@ -557,12 +572,16 @@ class Loader {
   std::thread thread_;
 };
 
-// ---- The network, behind an API like a framework's ------------------------------------------------
+// ---- The network, behind an API like a framework's
+// ------------------------------------------------
 
 class LeNet {
  public:
   explicit LeNet(std::mt19937& random)
-      : conv1_(1, 8, 5, random), conv2_(8, 16, 3, random), fc1_(16 * 3 * 3, 64, random), fc2_(64, 10, random) {}
+      : conv1_(1, 8, 5, random),
+        conv2_(8, 16, 3, random),
+        fc1_(16 * 3 * 3, 64, random),
+        fc2_(64, 10, random) {}
 
   float train(const Batch& batch, float rate) {
     const float loss = forward_backward(batch);
@@ -575,7 +594,7 @@ class LeNet {
     Tensor c1, a1, p1, c2, a2, p2, f1, a3, scores;
     {
       ++api_calls();
-    SONDE_SCOPE_OF("NetForward", api().get(), SONDE_KIND_API);
+      SONDE_SCOPE_OF("NetForward", api().get(), SONDE_KIND_API);
       SONDE_FORWARD("forward");
       c1 = conv1_.forward(batch.images);
       a1 = activation(c1);
@@ -641,9 +660,11 @@ int main(int argc, char** argv) {
     last = step == 0 ? loss : 0.9f * last + 0.1f * loss;
     static sonde::Counter loss_counter("loss in thousandths");
     loss_counter.set(static_cast<std::int64_t>(loss * 1000));
-    if (step % 10 == 0 || step == steps - 1) std::printf("step %3d  loss %.4f\n", step, static_cast<double>(loss));
+    if (step % 10 == 0 || step == steps - 1)
+      std::printf("step %3d  loss %.4f\n", step, static_cast<double>(loss));
   }
   sonde_last_step();
-  std::printf("loss fell from %.4f to %.4f\n", static_cast<double>(first), static_cast<double>(last));
+  std::printf("loss fell from %.4f to %.4f\n", static_cast<double>(first),
+              static_cast<double>(last));
   return last < first * 0.7f ? 0 : 1;
 }

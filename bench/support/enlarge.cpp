@@ -52,7 +52,8 @@ Template make_template(std::string_view event) {
       std::int64_t value = 0;
       const auto parsed = std::from_chars(event.data() + begin, event.data() + event.size(), value);
       if (parsed.ec != std::errc()) continue;
-      made.numbers.push_back({begin, static_cast<std::size_t>(parsed.ptr - event.data()), value, k});
+      made.numbers.push_back(
+          {begin, static_cast<std::size_t>(parsed.ptr - event.data()), value, k});
     }
   }
   return made;
@@ -60,7 +61,8 @@ Template make_template(std::string_view event) {
 
 }  // namespace
 
-Result<std::uint64_t> enlarge_trace(const std::string& in, const std::string& out, std::uint64_t bytes) {
+Result<std::uint64_t> enlarge_trace(const std::string& in, const std::string& out,
+                                    std::uint64_t bytes) {
   Result<OpenedInput> input = open_input(in);
   if (!input) return input.error();
   EventSplitter splitter(*input->source);
@@ -94,7 +96,8 @@ Result<std::uint64_t> enlarge_trace(const std::string& in, const std::string& ou
   std::uint64_t written = 0;
   std::string buffer = "{\"schemaVersion\": 1,";
   for (const auto& [key, value] : splitter.metadata()) {
-    if (key != "schemaVersion" && key != "traceName") buffer += "\n  \"" + key + "\": " + value + ",";
+    if (key != "schemaVersion" && key != "traceName")
+      buffer += "\n  \"" + key + "\": " + value + ",";
   }
   buffer += "\n  \"traceEvents\": [";
   const auto flush = [&] {

@@ -33,7 +33,8 @@ struct Section {
 
 class Collector {
  public:
-  void add_duration(std::string_view category, StringId name, std::string_view text, Nanos duration) {
+  void add_duration(std::string_view category, StringId name, std::string_view text,
+                    Nanos duration) {
     Entry& entry = find(category, name, text, false);
     ++entry.stat.count;
     entry.nanos += duration;

@@ -16,8 +16,8 @@ inline std::uint64_t mix_bits(std::uint64_t x) {
 
 // Open-addressing map from a 64-bit key to a small value. Keys are mostly ids that count up: they
 // lie side by side, without a single collision, until a long probe shows that they do not; then
-// they are scattered for good. Insertion order does not show: nothing iterates over the map, so that
-// no output can depend on hash order.
+// they are scattered for good. Insertion order does not show: nothing iterates over the map, so
+// that no output can depend on hash order.
 template <class Value>
 class FlatMap {
  public:

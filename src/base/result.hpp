@@ -24,9 +24,9 @@ enum class ErrorCode : std::uint8_t {
 struct Error {
   ErrorCode code = ErrorCode::IoError;
   std::string reason;
-  std::string path;                      // empty where no file is concerned
-  std::optional<std::uint64_t> offset;   // byte offset in the (inflated) input
-  std::string hint;                      // what the user can do about it
+  std::string path;                     // empty where no file is concerned
+  std::optional<std::uint64_t> offset;  // byte offset in the (inflated) input
+  std::string hint;                     // what the user can do about it
 
   // One line: "PATH: at byte N: REASON (HINT)".
   std::string text() const {

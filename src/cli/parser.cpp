@@ -78,8 +78,8 @@ Result<bool> store(const Slot& slot) {
   return true;
 }
 
-// Where the command line that `rest` takes begins: behind "--", or at the first word that is neither
-// an option nor the value of one. What is before it stays in `arguments`.
+// Where the command line that `rest` takes begins: behind "--", or at the first word that is
+// neither an option nor the value of one. What is before it stays in `arguments`.
 std::vector<std::string> cut_rest(const Options& options, std::vector<std::string>& arguments) {
   const auto takes_value = [&](const std::string& word) {
     for (const Option& option : options.all()) {

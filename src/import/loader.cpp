@@ -28,12 +28,16 @@ Error unknown_format(const std::string& path, std::string_view head) {
     known += importer.description;
   }
   return {ErrorCode::UnknownFormat,
-          binary ? "a binary file of a format that Sonde does not know" : "not a trace of a format that Sonde knows",
-          path, {}, "known: " + known + "; plain, gzip or zstd"};
+          binary ? "a binary file of a format that Sonde does not know"
+                 : "not a trace of a format that Sonde knows",
+          path,
+          {},
+          "known: " + known + "; plain, gzip or zstd"};
 }
 
-// Whether the file is worth opening: names tell nothing for sure, so the content is looked at. Where
-// nothing can be read, a name that only traces have keeps it in the list: loading it tells why.
+// Whether the file is worth opening: names tell nothing for sure, so the content is looked at.
+// Where nothing can be read, a name that only traces have keeps it in the list: loading it tells
+// why.
 bool is_trace_file(const fs::path& path) {
   Result<OpenedInput> input = open_input(path.string());
   if (!input || input->head.empty()) {
@@ -85,12 +89,19 @@ Result<std::vector<TraceFile>> find_trace_files(const std::string& path) {
   }
   fs::directory_iterator probe(path, error);
   if (error) {
-    return Error{error == std::errc::permission_denied ? ErrorCode::NoPermission : ErrorCode::IoError,
-                 "cannot list the folder: " + error.message(), path, {}, {}};
+    return Error{
+        error == std::errc::permission_denied ? ErrorCode::NoPermission : ErrorCode::IoError,
+        "cannot list the folder: " + error.message(),
+        path,
+        {},
+        {}};
   }
   collect(path, path, 0, files);
   if (files.empty()) {
-    return Error{ErrorCode::NoTraces, "no trace in this folder or below it", path, {},
+    return Error{ErrorCode::NoTraces,
+                 "no trace in this folder or below it",
+                 path,
+                 {},
                  "expected files such as worker0.pt.trace.json.gz"};
   }
   std::sort(files.begin(), files.end(), [](const TraceFile& a, const TraceFile& b) {
@@ -109,7 +120,11 @@ Result<Trace> load_trace(const std::string& path, const LoadOptions& options) {
       return Error{ErrorCode::BrokenInput, losses[0].sentence, shown, losses[0].first_offset,
                    "nothing could be read; copy the file again"};
     }
-    return Error{ErrorCode::EmptyInput, "the file is empty", shown, {}, "did the profiler finish writing it?"};
+    return Error{ErrorCode::EmptyInput,
+                 "the file is empty",
+                 shown,
+                 {},
+                 "did the profiler finish writing it?"};
   }
   const Importer* importer = importer_for(input->head);
   if (importer == nullptr) return unknown_format(shown, input->head);
@@ -132,8 +147,10 @@ Result<LoadedSet> load_traces(const std::vector<std::string>& paths, const LoadO
     }
     for (TraceFile& file : *files) {
       Result<Trace> trace = load_trace(file.path, options);
-      if (trace) set.traces.push_back({file.run, file.worker, file.path, std::move(*trace)});
-      else set.skipped.push_back(trace.error());
+      if (trace)
+        set.traces.push_back({file.run, file.worker, file.path, std::move(*trace)});
+      else
+        set.skipped.push_back(trace.error());
     }
   }
   if (set.traces.empty()) {

@@ -47,6 +47,7 @@ struct LoadedSet {
   TraceSet traces;
   std::vector<Error> skipped;
 };
-Result<LoadedSet> load_traces(const std::vector<std::string>& paths, const LoadOptions& options = {});
+Result<LoadedSet> load_traces(const std::vector<std::string>& paths,
+                              const LoadOptions& options = {});
 
 }  // namespace sonde

@@ -100,8 +100,8 @@ Result<std::string> torch_report(const TraceSet& traces, const ReportRequest& re
                                   : render_documents(documents, request.format, request.render);
 }
 
-// MXNet's own text or JSON for one trace; for several, one after the other, texts under the names of
-// their files.
+// MXNet's own text or JSON for one trace; for several, one after the other, texts under the names
+// of their files.
 Result<std::string> mxnet_report(const TraceSet& traces, const ReportRequest& request) {
   MxnetRequest question;
   question.table = request.style == "mxnet" ? MxnetTable::Old : MxnetTable::New;
@@ -274,8 +274,8 @@ Result<const ReportView*> find_view(ReportRequest& request) {
   }
   if (checked) checked = check_word(*view, "grouping", request.group_by, view->groupings);
   if (checked && request.ascending && !view->both_directions) {
-    checked = wrong_usage(fmt::format("view '{}' of style '{}' has no ascending order", view->name,
-                                      view->style));
+    checked = wrong_usage(
+        fmt::format("view '{}' of style '{}' has no ascending order", view->name, view->style));
   }
   if (!checked) return checked.error();
   return &*view;

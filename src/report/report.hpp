@@ -14,8 +14,8 @@ namespace sonde {
 // What the user wants to see, and how.
 struct ReportRequest {
   std::string style = "sonde";
-  std::string view;  // empty: the style's first one
-  std::string sort;  // empty: the view's own order
+  std::string view;        // empty: the style's first one
+  std::string sort;        // empty: the view's own order
   bool ascending = false;  // the smallest first; for views that have both directions
   std::optional<std::int64_t>
       limit;             // rows; 0 and below: all; absent: what the view finds sensible

@@ -103,7 +103,8 @@ InputsId TraceBuilder::intern_inputs(const OperatorInputs& inputs) {
 StackId TraceBuilder::intern_stack(const StackFrame& frame) {
   const auto next = static_cast<std::uint32_t>(trace_.stacks_.size());
   std::uint64_t key = (std::uint64_t{frame.caller.value} << 32) ^ frame.function.value;
-  key = mix_bits(key) ^ (std::uint64_t{frame.file.value} << 20) ^ static_cast<std::uint32_t>(frame.line);
+  key = mix_bits(key) ^ (std::uint64_t{frame.file.value} << 20) ^
+        static_cast<std::uint32_t>(frame.line);
   for (;; key = mix_bits(key + 1)) {
     const std::uint32_t id = stack_ids_.get_or_insert(key, next);
     if (id == next) {
@@ -165,12 +166,14 @@ void TraceBuilder::nest(unsigned threads) {
     sort_runs(order, outer_first);
     std::vector<SliceId> open;
     for (const SliceId slice : order) {
-      while (!open.empty() && (s.start(slice) >= s.end(open.back()) || s.end(slice) > s.end(open.back()))) {
+      while (!open.empty() &&
+             (s.start(slice) >= s.end(open.back()) || s.end(slice) > s.end(open.back()))) {
         open.pop_back();
       }
       if (!open.empty()) {
         s.parent_[slice.index()] = open.back();
-        const auto depth = std::min<std::uint32_t>(s.depth(open.back()) + 1, SliceColumns::kMaxDepth);
+        const auto depth =
+            std::min<std::uint32_t>(s.depth(open.back()) + 1, SliceColumns::kMaxDepth);
         s.kind_depth_[slice.index()] |= depth << 8;
       }
       open.push_back(slice);

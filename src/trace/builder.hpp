@@ -28,10 +28,10 @@ class TraceBuilder {
   // beyond kMaxTime are the importer's to mend. Ids run from 0 without gaps.
   SliceId add_slice(Nanos start, Nanos duration, TrackId track, StringId name, SliceKind kind);
   std::size_t slice_count() const { return trace_.slices_.size(); }
-  // Before a batch of at most that many slices and rows: `done` (0 … 1, 0 where unknown) is the part
-  // of the input that is read.
-  void make_room(std::size_t slices, std::size_t operators, std::size_t launches, std::size_t device_work,
-                 double done);
+  // Before a batch of at most that many slices and rows: `done` (0 … 1, 0 where unknown) is the
+  // part of the input that is read.
+  void make_room(std::size_t slices, std::size_t operators, std::size_t launches,
+                 std::size_t device_work, double done);
   void set_duration(SliceId slice, Nanos duration) {
     trace_.slices_.duration_[slice.index()] = duration;
   }
@@ -41,10 +41,16 @@ class TraceBuilder {
   // Rows go to the slice that was added last, or to a later one than every row before.
   void add_operator(SliceId slice, const OperatorRow& row) { trace_.operators_.append(slice, row); }
   void add_launch(SliceId slice, const LaunchRow& row) { trace_.launches_.append(slice, row); }
-  void add_device_work(SliceId slice, const DeviceRow& row) { trace_.device_work_.append(slice, row); }
+  void add_device_work(SliceId slice, const DeviceRow& row) {
+    trace_.device_work_.append(slice, row);
+  }
   void add_python(SliceId slice, const PythonRow& row) { trace_.python_.append(slice, row); }
-  void add_collective(SliceId slice, const CollectiveRow& row) { trace_.collectives_.append(slice, row); }
-  void add_category(SliceId slice, StringId category) { trace_.categories_.append(slice, category); }
+  void add_collective(SliceId slice, const CollectiveRow& row) {
+    trace_.collectives_.append(slice, row);
+  }
+  void add_category(SliceId slice, StringId category) {
+    trace_.categories_.append(slice, category);
+  }
   void add_argument(const SliceArg& argument) { trace_.arguments_.append(argument); }
   InputsId intern_inputs(const OperatorInputs& inputs);
   const SideTable<OperatorRow>& operators() const { return trace_.operators_; }
@@ -62,7 +68,9 @@ class TraceBuilder {
   // depth, the tracks split over `threads`. After it no slice, row or instant may be added.
   void nest(unsigned threads);
 
-  void add_launch_link(SliceId launch, SliceId device) { trace_.launch_to_device_.add(launch, device); }
+  void add_launch_link(SliceId launch, SliceId device) {
+    trace_.launch_to_device_.add(launch, device);
+  }
   void add_operator_link(SliceId op, SliceId launch) { trace_.operator_to_launch_.add(op, launch); }
   void add_backward_link(SliceId forward, SliceId backward) {
     trace_.forward_to_backward_.add(forward, backward);

@@ -12,7 +12,8 @@ bool encloses(const SliceColumns& slices, SliceId op, SliceId call) {
 
 }  // namespace
 
-bool external_ids_are_correlations(const SliceColumns& slices, const SideTable<OperatorRow>& operators,
+bool external_ids_are_correlations(const SliceColumns& slices,
+                                   const SideTable<OperatorRow>& operators,
                                    const SideTable<LaunchRow>& calls) {
   std::size_t with_both = 0;
   std::size_t equal = 0;

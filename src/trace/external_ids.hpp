@@ -8,7 +8,8 @@ namespace sonde {
 // the external id that leads to its operator. Such ids must not be looked up: they hit operators
 // by accident. True where most ids equal the correlation and lead to no operator that encloses the
 // call.
-bool external_ids_are_correlations(const SliceColumns& slices, const SideTable<OperatorRow>& operators,
+bool external_ids_are_correlations(const SliceColumns& slices,
+                                   const SideTable<OperatorRow>& operators,
                                    const SideTable<LaunchRow>& calls);
 bool external_ids_are_correlations(const Trace& trace);
 

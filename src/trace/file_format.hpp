@@ -53,8 +53,8 @@ struct FileHeader {
   std::uint64_t ticks_per_second;        // exact where the machine tells (arm64), else 0
   std::uint64_t ticks_per_second_guess;  // measured at the start, good to 1 in 1000: for a file
                                          // whose first and latest reading are less than 10 ms apart
-  std::uint64_t max_bytes;           // 0: no limit
-  std::uint64_t chunks;              // made so far; the file may be longer
+  std::uint64_t max_bytes;               // 0: no limit
+  std::uint64_t chunks;                  // made so far; the file may be longer
   std::uint64_t dropped_records;     // not written: no space, no memory, limit reached, in a signal
   std::uint64_t dropped_in_signals;  // those of them from a handler that interrupted the recorder
   std::uint32_t drop_reason;         // errno of the first loss; 0 where the limit was reached

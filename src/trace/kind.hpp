@@ -35,10 +35,12 @@ enum class SliceKind : std::uint8_t {
 inline constexpr std::size_t kSliceKindCount = static_cast<std::size_t>(SliceKind::Span) + 1;
 
 inline constexpr std::array<std::string_view, kSliceKindCount> kSliceKindNames = {
-    "other",   "step",   "operator",      "operator inner", "user range", "module",
-    "python function", "runtime", "driver", "api", "kernel", "memcpy",
-    "memset",  "communication", "data loader", "forward",   "backward",   "optimizer",
-    "overhead", "device range", "sync", "span",
+    "other",      "step",          "operator",        "operator inner",
+    "user range", "module",        "python function", "runtime",
+    "driver",     "api",           "kernel",          "memcpy",
+    "memset",     "communication", "data loader",     "forward",
+    "backward",   "optimizer",     "overhead",        "device range",
+    "sync",       "span",
 };
 
 constexpr std::string_view kind_name(SliceKind kind) {

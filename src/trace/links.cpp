@@ -51,8 +51,7 @@ SliceId Links::source(SliceId to) const {
 }
 
 std::size_t Links::bytes() const {
-  return (from_.size() + to_.size()) * sizeof(SliceId) +
-         by_target_.size() * sizeof(by_target_[0]);
+  return (from_.size() + to_.size()) * sizeof(SliceId) + by_target_.size() * sizeof(by_target_[0]);
 }
 
 }  // namespace sonde

@@ -21,9 +21,12 @@ std::string printable(std::string_view text) {
 
 std::string_view severity_name(Severity severity) {
   switch (severity) {
-    case Severity::Info: return "info";
-    case Severity::Warning: return "warning";
-    case Severity::Error: return "error";
+    case Severity::Info:
+      return "info";
+    case Severity::Warning:
+      return "warning";
+    case Severity::Error:
+      return "error";
   }
   return "error";
 }
@@ -34,8 +37,8 @@ void LossLedger::add(std::string_view name, Severity severity, std::string_view 
   auto entry = std::find_if(entries_.begin(), entries_.end(),
                             [&](const Entry& e) { return e.name == name; });
   if (entry == entries_.end()) {
-    entries_.push_back({std::string(name), severity, std::string(sentence), count, offset,
-                        printable(example)});
+    entries_.push_back(
+        {std::string(name), severity, std::string(sentence), count, offset, printable(example)});
     return;
   }
   entry->count += count;

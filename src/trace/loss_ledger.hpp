@@ -20,7 +20,7 @@ std::string_view severity_name(Severity severity);
 class LossLedger {
  public:
   struct Entry {
-    std::string name;      // snake_case, stable: scripts read it
+    std::string name;  // snake_case, stable: scripts read it
     Severity severity = Severity::Info;
     std::string sentence;  // for the user
     std::uint64_t count = 0;

@@ -67,7 +67,8 @@ StringId StringPool::find(std::string_view text) const {
 }
 
 std::size_t StringPool::bytes() const {
-  return stored_bytes_ + entries_.capacity() * sizeof(Entry) + slots_.capacity() * sizeof(slots_[0]);
+  return stored_bytes_ + entries_.capacity() * sizeof(Entry) +
+         slots_.capacity() * sizeof(slots_[0]);
 }
 
 const char* StringPool::store(std::string_view text) {

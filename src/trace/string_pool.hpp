@@ -23,9 +23,9 @@ class StringPool {
   StringId find(std::string_view text) const;
 
   std::string_view view(StringId id) const {
-    return id.value < entries_.size() ? std::string_view(entries_[id.value].data,
-                                                         entries_[id.value].size)
-                                      : std::string_view();
+    return id.value < entries_.size()
+               ? std::string_view(entries_[id.value].data, entries_[id.value].size)
+               : std::string_view();
   }
 
   std::size_t size() const { return entries_.size(); }

@@ -33,13 +33,13 @@ enum class TrackType : std::uint8_t { Thread, Stream, Async, Span, Counter };
 
 struct Track {
   TrackType type = TrackType::Thread;
-  std::int64_t pid = 0;     // 0 where the file has a text (see process)
-  std::int64_t tid = 0;     // for streams the stream id
-  std::int32_t device = -1; // for streams the device ordinal
+  std::int64_t pid = 0;      // 0 where the file has a text (see process)
+  std::int64_t tid = 0;      // for streams the stream id
+  std::int32_t device = -1;  // for streams the device ordinal
   std::int64_t sort_index = kNoNumber;
-  StringId process;         // process_name, or the pid's own text where it is no number
-  StringId labels;          // process_labels
-  StringId name;            // thread_name, or the tid's own text where it is no number
+  StringId process;  // process_name, or the pid's own text where it is no number
+  StringId labels;   // process_labels
+  StringId name;     // thread_name, or the tid's own text where it is no number
   std::uint32_t slices = 0;
 };
 
@@ -92,9 +92,9 @@ struct OperatorRow {
   std::int64_t sequence = kNoNumber;
   std::int32_t forward_thread = -1;  // the writer's own number; > 0: a backward operator
   InputsId inputs;
-  StringId stack;      // "Call stack": frames joined by ';', innermost first
-  StringId module;     // "Module Hierarchy"
-  std::int32_t order = -1;  // "Ev Idx": the writer's own numbering
+  StringId stack;              // "Call stack": frames joined by ';', innermost first
+  StringId module;             // "Module Hierarchy"
+  std::int32_t order = -1;     // "Ev Idx": the writer's own numbering
   bool is_annotation = false;  // a user_annotation in the file, not an operator
 };
 
@@ -110,7 +110,7 @@ struct DeviceRow {
   std::int64_t correlation = kNoNumber;
   std::int64_t external_id = kNoNumber;
   std::int64_t stream = kNoNumber;
-  std::int64_t bytes = kNoNumber;   // copies and memsets
+  std::int64_t bytes = kNoNumber;  // copies and memsets
   std::int32_t context = -1;
   std::int32_t device = -1;
   std::int32_t registers = -1;      // per thread
@@ -119,8 +119,8 @@ struct DeviceRow {
   std::array<std::int32_t, 3> block{-1, -1, -1};
   float blocks_per_sm = -1;
   float warps_per_sm = -1;
-  float occupancy = -1;      // "est. achieved occupancy %"
-  float bandwidth = -1;      // GB/s
+  float occupancy = -1;  // "est. achieved occupancy %"
+  float bandwidth = -1;  // GB/s
 };
 
 struct PythonRow {
@@ -201,12 +201,12 @@ struct Device {
 };
 
 struct TraceMeta {
-  std::string format;     // the importer's name: "kineto", "chrome"
-  std::string producer;   // "PyTorch (Kineto)", …
-  std::string version;    // as far as the file tells
+  std::string format;    // the importer's name: "kineto", "chrome"
+  std::string producer;  // "PyTorch (Kineto)", …
+  std::string version;   // as far as the file tells
   std::vector<Device> devices;
-  std::string device_family;    // "CUDA", "ROCm", "XPU", "MTIA"; empty without an accelerator
-  std::string backend;          // distributed back end
+  std::string device_family;  // "CUDA", "ROCm", "XPU", "MTIA"; empty without an accelerator
+  std::string backend;        // distributed back end
   std::int64_t rank = -1;
   std::int64_t world_size = -1;
   Nanos origin = 0;         // the file's own time of Trace time 0
@@ -218,8 +218,8 @@ struct TraceMeta {
   bool with_modules = false;
   bool with_flops = false;
   std::vector<std::pair<std::string, std::string>> properties;  // other top-level keys, raw JSON
-  std::uint64_t input_bytes = 0;     // inflated
-  std::uint64_t file_events = 0;     // JSON events, records …: what the file held
+  std::uint64_t input_bytes = 0;                                // inflated
+  std::uint64_t file_events = 0;  // JSON events, records …: what the file held
 };
 
 // One profile, whole and unchanging: every analysis reads it, from any thread.
@@ -299,7 +299,10 @@ class IdRange {
   struct Iterator {
     std::uint32_t at;
     AnyId operator*() const { return AnyId(at); }
-    Iterator& operator++() { ++at; return *this; }
+    Iterator& operator++() {
+      ++at;
+      return *this;
+    }
     bool operator!=(const Iterator& other) const { return at != other.at; }
   };
   Iterator begin() const { return {0}; }
@@ -309,7 +312,11 @@ class IdRange {
   std::uint32_t count_;
 };
 
-inline IdRange<SliceId> all_slices(const Trace& trace) { return IdRange<SliceId>(trace.slice_count()); }
-inline IdRange<TrackId> all_tracks(const Trace& trace) { return IdRange<TrackId>(trace.tracks().size()); }
+inline IdRange<SliceId> all_slices(const Trace& trace) {
+  return IdRange<SliceId>(trace.slice_count());
+}
+inline IdRange<TrackId> all_tracks(const Trace& trace) {
+  return IdRange<TrackId>(trace.tracks().size());
+}
 
 }  // namespace sonde

@@ -9,7 +9,7 @@ namespace sonde {
 
 // One trace among several: which run (folder) and which worker (rank, host) it belongs to.
 struct NamedTrace {
-  std::string run;     // path of the run folder relative to the log folder; "." for the folder itself
+  std::string run;  // path of the run folder relative to the log folder; "." for the folder itself
   std::string worker;  // file name up to ".pt.trace.json", or the whole file name
   std::string path;
   Trace trace;

@@ -19,7 +19,8 @@ std::string unpack(std::string_view bytes, std::size_t step, bool& ended) {
     text.append(piece, 0, *got);
     ended = *got < step;
   }
-  SONDE_FUZZ_CHECK(text.size() < input->head.size() || std::equal(input->head.begin(), input->head.end(), text.begin()));
+  SONDE_FUZZ_CHECK(text.size() < input->head.size() ||
+                   std::equal(input->head.begin(), input->head.end(), text.begin()));
   SONDE_FUZZ_CHECK(input->source->consumed() <= bytes.size());
   if (ended) {
     SONDE_FUZZ_CHECK(*input->source->read(piece) == 0);

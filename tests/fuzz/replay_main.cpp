@@ -1,4 +1,5 @@
-// Runs a fuzz target over given files, so that its seeds are a plain test where libFuzzer is not at hand.
+// Runs a fuzz target over given files, so that its seeds are a plain test where libFuzzer is not at
+// hand.
 
 #include <algorithm>
 #include <cstddef>

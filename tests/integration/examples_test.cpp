@@ -39,30 +39,34 @@ TEST(Examples, TheLossOfTheSmallNetworkFalls) {
 TEST(Examples, RecordingChangesNoNumberOfTheTraining) {
   const RunFolder folder;
   const ProcessResult plain = run_process({SONDE_EXAMPLES "/lenet", "12", "16"});
-  const ProcessResult recorded = run_process(
-      {SONDE_BINARY, "run", "--quiet", "-o", folder.run(), "--", SONDE_EXAMPLES "/lenet", "12", "16"});
+  const ProcessResult recorded = run_process({SONDE_BINARY, "run", "--quiet", "-o", folder.run(),
+                                              "--", SONDE_EXAMPLES "/lenet", "12", "16"});
   EXPECT_EQ(plain.out, recorded.out);
   EXPECT_EQ(plain.status, recorded.status);
 }
 
 TEST(Examples, TheRecordedTrainingHasTheSectionsOfAnMxnetTable) {
   const RunFolder folder;
-  const ProcessResult recorded = run_process(
-      {SONDE_BINARY, "run", "--quiet", "-o", folder.run(), "--", SONDE_EXAMPLES "/lenet", "12", "16"});
+  const ProcessResult recorded = run_process({SONDE_BINARY, "run", "--quiet", "-o", folder.run(),
+                                              "--", SONDE_EXAMPLES "/lenet", "12", "16"});
   ASSERT_NE(recorded.out.find("step"), std::string::npos) << recorded.err;
-  const ProcessResult table = run_process({SONDE_BINARY, "report", folder.run(), "--style", "mxnet"});
+  const ProcessResult table =
+      run_process({SONDE_BINARY, "report", folder.run(), "--style", "mxnet"});
   ASSERT_EQ(table.status, 0) << table.err;
   for (const std::string section : {"Device Storage\n====", "LENET_API\n====", "operator\n===="}) {
     EXPECT_NE(table.out.find(section), std::string::npos) << section << "\n" << table.out;
   }
   // Two convolutions a step, forward and backward.
-  EXPECT_NE(table.out.find("Convolution                            24"), std::string::npos) << table.out;
-  EXPECT_NE(table.out.find("_backward_Convolution                  24"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("Convolution                            24"), std::string::npos)
+      << table.out;
+  EXPECT_NE(table.out.find("_backward_Convolution                  24"), std::string::npos)
+      << table.out;
 }
 
 TEST(Examples, TheSummaryOfTheTrainingKnowsItsSteps) {
   const RunFolder folder;
-  run_process({SONDE_BINARY, "run", "--quiet", "-o", folder.run(), "--", SONDE_EXAMPLES "/lenet", "12", "16"});
+  run_process({SONDE_BINARY, "run", "--quiet", "-o", folder.run(), "--", SONDE_EXAMPLES "/lenet",
+               "12", "16"});
   const ProcessResult summary = run_process({SONDE_BINARY, "report", folder.run()});
   ASSERT_EQ(summary.status, 0) << summary.err;
   EXPECT_NE(summary.out.find("Steps     12 (0 to 11)"), std::string::npos) << summary.out;

@@ -26,8 +26,8 @@ struct Ran {
 };
 
 struct RunOptions {
-  std::string input;            // a file for standard input; /dev/null where empty
-  bool as_nobody = false;       // gives up root's rights first; exit code 126 where that fails
+  std::string input;       // a file for standard input; /dev/null where empty
+  bool as_nobody = false;  // gives up root's rights first; exit code 126 where that fails
   std::chrono::seconds limit{60};
 };
 
@@ -44,11 +44,13 @@ inline Ran run_program(const std::vector<std::string>& arguments, const RunOptio
   if (child == 0) {
     const std::string input = options.input.empty() ? "/dev/null" : options.input;
     if (::dup2(::open(input.c_str(), O_RDONLY), STDIN_FILENO) < 0 ||
-        ::dup2(::open(out.c_str(), O_WRONLY), STDOUT_FILENO) < 0 || ::dup2(::open(err.c_str(), O_WRONLY), STDERR_FILENO) < 0) {
+        ::dup2(::open(out.c_str(), O_WRONLY), STDOUT_FILENO) < 0 ||
+        ::dup2(::open(err.c_str(), O_WRONLY), STDERR_FILENO) < 0) {
       ::_exit(125);
     }
     constexpr uid_t kNobody = 65534;
-    if (options.as_nobody && ::geteuid() == 0 && (::setgid(kNobody) != 0 || ::setuid(kNobody) != 0)) ::_exit(126);
+    if (options.as_nobody && ::geteuid() == 0 && (::setgid(kNobody) != 0 || ::setuid(kNobody) != 0))
+      ::_exit(126);
     ::execv(argv[0], argv.data());
     ::_exit(126);
   }

@@ -46,7 +46,8 @@ inline std::string content(std::FILE* file) {
   std::string text;
   char buffer[4096];
   std::rewind(file);
-  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, file)) text.append(buffer, got);
+  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, file))
+    text.append(buffer, got);
   return text;
 }
 

@@ -16,7 +16,8 @@ class Nesting : public testing::Test {
   Nesting() : track_(builder_.add_track({})) {}
 
   SliceId add(Nanos start, Nanos end) {
-    return builder_.add_slice(start, end - start, track_, builder_.intern("x"), SliceKind::Operator);
+    return builder_.add_slice(start, end - start, track_, builder_.intern("x"),
+                              SliceKind::Operator);
   }
   SliceId parent(SliceId of) const { return builder_.slices().parent(of); }
 
@@ -107,12 +108,14 @@ TEST(NestingProperty, RandomSlicesGetTheParentsThatTryingAllPairsGives) {
     const Nanos span = 1 + random() % 60;
     for (std::uint32_t i = 0; i < count; ++i) {
       builder.add_slice(static_cast<Nanos>(random() % span), static_cast<Nanos>(random() % span),
-                        TrackId(static_cast<std::uint32_t>(random() % tracks)), builder.intern("x"), SliceKind::Other);
+                        TrackId(static_cast<std::uint32_t>(random() % tracks)), builder.intern("x"),
+                        SliceKind::Other);
     }
     builder.nest(1 + random() % 3);
     const std::vector<SliceId> expected = parents_one_by_one(builder.slices());
     for (std::uint32_t i = 0; i < count; ++i) {
-      ASSERT_EQ(builder.slices().parent(slice(i)), expected[i]) << "round " << round << " slice " << i;
+      ASSERT_EQ(builder.slices().parent(slice(i)), expected[i])
+          << "round " << round << " slice " << i;
       const std::uint32_t depth = expected[i].valid() ? builder.slices().depth(expected[i]) + 1 : 0;
       ASSERT_EQ(builder.slices().depth(slice(i)), depth);
     }
@@ -135,7 +138,8 @@ TEST(TraceBuilder, TimesCountFromTheEarliestEventAndTheOriginIsKept) {
   EXPECT_EQ(trace.slices().start(slice(0)), 100);
   EXPECT_EQ(trace.allocations()[0].time, 0);
   EXPECT_EQ(trace.counters()[0].time, 1'100);
-  EXPECT_EQ(trace.markers()[0].time, -400) << "a marker outside of the recording does not stretch it";
+  EXPECT_EQ(trace.markers()[0].time, -400)
+      << "a marker outside of the recording does not stretch it";
   EXPECT_EQ(trace.span_end(), 1'100);
 }
 

@@ -58,7 +58,8 @@ TEST_P(Sizes, PlainGzipAndZstdGiveTheSameBytes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AroundTheBuffers, Sizes,
-                         testing::Values(0, 1, 4'095, 4'096, 4'097, 64 * 1024, 64 * 1024 + 1, 256 * 1024, 3'000'000));
+                         testing::Values(0, 1, 4'095, 4'096, 4'097, 64 * 1024, 64 * 1024 + 1,
+                                         256 * 1024, 3'000'000));
 
 TEST(ByteSource, TheHeadStaysInTheStream) {
   const std::string text = sample_text(200'000);
@@ -86,7 +87,8 @@ TEST(ByteSource, APartThatBeginsAroundABufferBorderIsFound) {
     ASSERT_LT(packed.size() + 16, border);
     for (std::size_t size = border - 12; size <= border + 12; ++size) {
       const std::string name(size - packed.size() - 1, 'n');
-      const std::string first = packed.substr(0, 3) + '\x08' + packed.substr(4, 6) + name + '\0' + packed.substr(10);
+      const std::string first =
+          packed.substr(0, 3) + '\x08' + packed.substr(4, 6) + name + '\0' + packed.substr(10);
       ASSERT_EQ(first.size(), size);
       const Unpacked got = unpack(first + gzip("tail"));
       EXPECT_EQ(got.text, text + "tail") << size;
@@ -98,7 +100,8 @@ TEST(ByteSource, APartThatBeginsAroundABufferBorderIsFound) {
 TEST(ByteSource, ACutGzipFileGivesItsBeginningAndSaysSo) {
   const std::string text = sample_text(500'000);
   const std::string packed = gzip(text);
-  for (const std::size_t keep : {packed.size() / 2, packed.size() - 9, packed.size() - 8, packed.size() - 1}) {
+  for (const std::size_t keep :
+       {packed.size() / 2, packed.size() - 9, packed.size() - 8, packed.size() - 1}) {
     const Unpacked got = unpack(packed.substr(0, keep));
     EXPECT_TRUE(text.starts_with(got.text)) << keep;
     EXPECT_GT(got.text.size(), text.size() / 3) << keep;
@@ -145,7 +148,8 @@ TEST(ByteSource, DamageInTheMiddleIsReportedAndWhatCameBeforeIsRead) {
   std::string packed = gzip(text);
   for (std::size_t i = 0; i < 64; ++i) packed[packed.size() / 2 + i] = '\xFF';
   const Unpacked zipped = unpack(packed);
-  EXPECT_TRUE(zipped.losses.find("gzip_damaged") != nullptr || zipped.losses.find("gzip_checksum") != nullptr);
+  EXPECT_TRUE(zipped.losses.find("gzip_damaged") != nullptr ||
+              zipped.losses.find("gzip_checksum") != nullptr);
   EXPECT_TRUE(text.starts_with(zipped.text.substr(0, text.size() / 3)));
 
   packed = zstd(text);
@@ -180,7 +184,9 @@ TEST(ByteSource, EveryCutOfASmallGzipFileIsABeginning) {
 TEST(ByteSource, DamageAtTheVeryEndIsPlacedInsideOfTheFile) {
   // A stream whose last code runs over the end of the input.
   const std::string packed(
-      "\x1f\x8b\x08\0\0\0\0\0\x02\x03\x8b\xaeV*\xc8P\xb2R\x8aP\xd2\"%+\xa3\xda\xe7X\0F\xde\x90L&\0\0\0", 37);
+      "\x1f\x8b\x08\0\0\0\0\0\x02\x03\x8b\xaeV*\xc8P\xb2R\x8aP\xd2\"%+\xa3\xda\xe7X\0F\xde\x90L&"
+      "\0\0\0",
+      37);
   const Unpacked got = unpack(packed);
   ASSERT_EQ(got.losses.entries().size(), 1u);
   EXPECT_LE(got.losses.entries()[0].first_offset, packed.size());

@@ -42,17 +42,20 @@ TEST(ChromeImport, BeginAndEndMakeASliceAlsoOutOfOrder) {
 }
 
 TEST(ChromeImport, AnEndWithoutNameClosesTheInnermostSlice) {
-  const Trace trace = chrome(R"([{"ph":"B","name":"a","ts":1},{"ph":"B","name":"b","ts":2},{"ph":"E","ts":3},{"ph":"E","ts":9}])");
+  const Trace trace = chrome(
+      R"([{"ph":"B","name":"a","ts":1},{"ph":"B","name":"b","ts":2},{"ph":"E","ts":3},{"ph":"E","ts":9}])");
   EXPECT_EQ(slices(trace), (Texts{"a 1 8", "b 2 1"}));
 }
 
 TEST(ChromeImport, AnEndThatCrossesClosesTheSliceOfItsName) {
-  const Trace trace = chrome(R"([{"ph":"B","name":"a","ts":1},{"ph":"B","name":"b","ts":2},{"ph":"E","name":"a","ts":3},{"ph":"E","name":"b","ts":9}])");
+  const Trace trace = chrome(
+      R"([{"ph":"B","name":"a","ts":1},{"ph":"B","name":"b","ts":2},{"ph":"E","name":"a","ts":3},{"ph":"E","name":"b","ts":9}])");
   EXPECT_EQ(slices(trace), (Texts{"a 1 2", "b 2 7"}));
 }
 
 TEST(ChromeImport, UnmatchedHalvesAreCounted) {
-  const Trace trace = chrome(R"([{"ph":"E","name":"x","ts":0},{"ph":"B","name":"a","ts":1},{"ph":"B","name":"b","ts":2},{"ph":"E","name":"c","ts":7}])");
+  const Trace trace = chrome(
+      R"([{"ph":"E","name":"x","ts":0},{"ph":"B","name":"a","ts":1},{"ph":"B","name":"b","ts":2},{"ph":"E","name":"c","ts":7}])");
   EXPECT_EQ(slices(trace), (Texts{"a 1 6", "b 2 5"}));
   EXPECT_EQ(losses(trace, "end_without_begin"), 1u);
   EXPECT_EQ(losses(trace, "begin_without_end"), 1u);
@@ -60,7 +63,8 @@ TEST(ChromeImport, UnmatchedHalvesAreCounted) {
 }
 
 TEST(ChromeImport, OverlappingCompleteEventsAreBothKept) {
-  const Trace trace = chrome(R"([{"ph":"X","name":"a","ts":0,"dur":10},{"ph":"X","name":"b","ts":5,"dur":10}])");
+  const Trace trace =
+      chrome(R"([{"ph":"X","name":"a","ts":0,"dur":10},{"ph":"X","name":"b","ts":5,"dur":10}])");
   EXPECT_EQ(slices(trace), (Texts{"a 0 10", "b 5 10"}));
   EXPECT_FALSE(trace.slices().parent(slice_named(trace, "b")).valid());
 }
@@ -206,9 +210,11 @@ TEST(ChromeImport, UnknownCategoriesAreUserRangesThatKeepTheirCategory) {
 }
 
 TEST(ChromeImport, TopLevelKeysAreKeptAsProperties) {
-  const Trace trace = chrome(R"({"displayTimeUnit":"ns","otherData":{"version":"1"},"traceEvents":[]})");
+  const Trace trace =
+      chrome(R"({"displayTimeUnit":"ns","otherData":{"version":"1"},"traceEvents":[]})");
   EXPECT_EQ(trace.meta().properties,
-            (std::vector<std::pair<std::string, std::string>>{{"displayTimeUnit", "\"ns\""}, {"otherData", R"({"version":"1"})"}}));
+            (std::vector<std::pair<std::string, std::string>>{
+                {"displayTimeUnit", "\"ns\""}, {"otherData", R"({"version":"1"})"}}));
 }
 
 // Files of other tools; they lie beside the source tree on some machines only.
@@ -221,31 +227,44 @@ struct ForeignFile {
 class ForeignFiles : public testing::TestWithParam<ForeignFile> {};
 
 TEST_P(ForeignFiles, ReadAsTheirNamesSay) {
-  const std::filesystem::path path = std::filesystem::path(SONDE_SHARED_DATA) / "chrome-trace" / GetParam().file;
+  const std::filesystem::path path =
+      std::filesystem::path(SONDE_SHARED_DATA) / "chrome-trace" / GetParam().file;
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
   const Result<Trace> trace = load_trace(path.string(), {1, {}});
   ASSERT_TRUE(trace.ok()) << trace.error().text();
   EXPECT_EQ(trace->meta().format, "chrome");
   EXPECT_EQ(slices(*trace), GetParam().slices);
   std::map<std::string, std::uint64_t> counted;
-  for (const LossLedger::Entry& entry : trace->losses().entries()) counted[entry.name] = entry.count;
+  for (const LossLedger::Entry& entry : trace->losses().entries())
+    counted[entry.name] = entry.count;
   EXPECT_EQ(counted, GetParam().losses);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, ForeignFiles,
     testing::Values(
-        ForeignFile{"simple-partial.json", {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"}, {{"duration_missing", 1}}},
-        ForeignFile{"simple-partial-trailing-comma.json", {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"}, {{"duration_missing", 1}}},
-        ForeignFile{"simple-partial-whitespace.json", {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"}, {{"duration_missing", 1}}},
-        ForeignFile{"simple.json", {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"}, {{"duration_missing", 1}}},
+        ForeignFile{"simple-partial.json",
+                    {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"},
+                    {{"duration_missing", 1}}},
+        ForeignFile{"simple-partial-trailing-comma.json",
+                    {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"},
+                    {{"duration_missing", 1}}},
+        ForeignFile{"simple-partial-whitespace.json",
+                    {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"},
+                    {{"duration_missing", 1}}},
+        ForeignFile{"simple.json",
+                    {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"},
+                    {{"duration_missing", 1}}},
         ForeignFile{"out-of-order.json", {"A 0 10", "B 1 8", "C 2 6"}, {}},
         ForeignFile{"mismatched-name.json", {"alpha 0 10"}, {{"end_name_mismatch", 1}}},
         ForeignFile{"unbalanced-name.json", {"alpha 0 9", "beta 1 9"}, {}},
-        ForeignFile{"not-enough-end-events.json", {"A 10 1", "A 0 1", "A 1 0"}, {{"begin_without_end", 2}}},
-        ForeignFile{"only-begin-events.json", {"A 0 2", "B 1 1", "C 2 0"}, {{"begin_without_end", 3}}},
+        ForeignFile{
+            "not-enough-end-events.json", {"A 10 1", "A 0 1", "A 1 0"}, {{"begin_without_end", 2}}},
+        ForeignFile{
+            "only-begin-events.json", {"A 0 2", "B 1 1", "C 2 0"}, {{"begin_without_end", 3}}},
         ForeignFile{"invalid-x-nesting.json", {"alpha 0 10", "beta 5 10"}, {}},
-        ForeignFile{"event-reordering-name-match.json", {"alpha 0 10", "beta 1 1", "gamma 1 1"}, {}}),
+        ForeignFile{
+            "event-reordering-name-match.json", {"alpha 0 10", "beta 1 1", "gamma 1 1"}, {}}),
     [](const auto& test) {
       std::string name = test.param.file;
       for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';

@@ -61,7 +61,8 @@ TEST(EventSplitter, ObjectFormGivesEventsAndTheOtherKeys) {
 }
 
 TEST(EventSplitter, ArrayFormWithAndWithoutItsEnd) {
-  for (const char* text : {R"([{"a":1},{"b":2}])", R"([{"a":1},{"b":2})", "[{\"a\":1},{\"b\":2},\n", R"(  [ {"a":1} , {"b":2} ] )"}) {
+  for (const char* text : {R"([{"a":1},{"b":2}])", R"([{"a":1},{"b":2})", "[{\"a\":1},{\"b\":2},\n",
+                           R"(  [ {"a":1} , {"b":2} ] )"}) {
     const Split got = split(text);
     EXPECT_EQ(got.events, (Texts{R"({"a":1})", R"({"b":2})"})) << text;
     EXPECT_TRUE(got.losses.empty()) << text;
@@ -101,7 +102,8 @@ TEST(EventSplitter, EscapesMayLieAcrossEveryWordBorder) {
 }
 
 TEST(EventSplitter, ThingsThatAreNoEventsArePassedOverAndCounted) {
-  const Split got = split(R"({"traceEvents": [1, "two", {"ph":"a"}, null, [{"ph":"inner"}, "]"], {"ph":"b"}, "end"], "k": 1})");
+  const Split got = split(
+      R"({"traceEvents": [1, "two", {"ph":"a"}, null, [{"ph":"inner"}, "]"], {"ph":"b"}, "end"], "k": 1})");
   EXPECT_EQ(got.events, (Texts{R"({"ph":"a"})", R"({"ph":"b"})"}));
   ASSERT_NE(got.losses.find("not_an_event"), nullptr);
   EXPECT_EQ(got.losses.find("not_an_event")->count, 5u);
@@ -133,11 +135,13 @@ TEST(EventSplitter, BehindADamagedTopLevelValueTheEventsAreStillFound) {
 
 TEST(EventSplitter, TextBehindTheEndIsReported) {
   EXPECT_NE(split(R"([{"a":1}] trailing)").losses.find("text_after_trace"), nullptr);
-  EXPECT_NE(split(R"({"traceEvents":[]} {"traceEvents":[]})").losses.find("text_after_trace"), nullptr);
+  EXPECT_NE(split(R"({"traceEvents":[]} {"traceEvents":[]})").losses.find("text_after_trace"),
+            nullptr);
 }
 
 TEST(EventSplitter, JsonWithoutEventsHasNoList) {
-  for (const char* text : {"{}", R"({"a": [1, 2]})", "5", "\"traceEvents\"", R"({"traceEvents": 5})"}) {
+  for (const char* text :
+       {"{}", R"({"a": [1, 2]})", "5", "\"traceEvents\"", R"({"traceEvents": 5})"}) {
     const Split got = split(text);
     EXPECT_FALSE(got.found_array) << text;
     EXPECT_TRUE(got.events.empty()) << text;
@@ -193,8 +197,10 @@ Texts split_one_by_one(std::string_view text) {
   bool in_string = false;
   for (std::size_t i = text.find('[') + 1; i < text.size(); ++i) {
     if (in_string) {
-      if (text[i] == '\\') ++i;
-      else if (text[i] == '"') in_string = false;
+      if (text[i] == '\\')
+        ++i;
+      else if (text[i] == '"')
+        in_string = false;
     } else if (text[i] == '"') {
       in_string = true;
     } else if (text[i] == '{') {
@@ -208,7 +214,8 @@ Texts split_one_by_one(std::string_view text) {
 }
 
 std::string random_string(std::mt19937& random) {
-  constexpr std::string_view kParts[] = {"{", "}", "[", "]", ",", ":", "\\\"", "\\\\", "x", "\\n", " ", "\\u0041", "abcdefghijklmnop"};
+  constexpr std::string_view kParts[] = {
+      "{", "}", "[", "]", ",", ":", "\\\"", "\\\\", "x", "\\n", " ", "\\u0041", "abcdefghijklmnop"};
   std::string out = "\"";
   for (std::uint32_t i = random() % 12; i > 0; --i) out += kParts[random() % std::size(kParts)];
   return out + "\"";
@@ -216,12 +223,16 @@ std::string random_string(std::mt19937& random) {
 
 std::string random_value(std::mt19937& random, int depth) {
   switch (random() % (depth > 3 ? 3 : 5)) {
-    case 0: return std::to_string(random() % 1000);
-    case 1: return random_string(random);
-    case 2: return "null";
+    case 0:
+      return std::to_string(random() % 1000);
+    case 1:
+      return random_string(random);
+    case 2:
+      return "null";
     case 3: {
       std::string out = "[";
-      for (std::uint32_t i = random() % 4; i > 0; --i) out += random_value(random, depth + 1) + (i > 1 ? ", " : "");
+      for (std::uint32_t i = random() % 4; i > 0; --i)
+        out += random_value(random, depth + 1) + (i > 1 ? ", " : "");
       return out + "]";
     }
     default: {
@@ -235,7 +246,8 @@ std::string random_value(std::mt19937& random, int depth) {
 }
 
 std::string random_event(std::mt19937& random) {
-  return "{\"ph\": \"X\", \"name\": " + random_string(random) + ", \"args\": " + random_value(random, 0) + "}";
+  return "{\"ph\": \"X\", \"name\": " + random_string(random) +
+         ", \"args\": " + random_value(random, 0) + "}";
 }
 
 TEST(EventSplitterProperty, RandomDocumentsSplitAsOneCharacterAtATimeSplitsThem) {
@@ -270,7 +282,8 @@ TEST(EventSplitterProperty, BlockBordersFallAnywhereWithoutASign) {
 }
 
 TEST(EventSplitterProperty, ADocumentOverTheBorderOfABlockAtEveryPlace) {
-  const std::string tail = R"({"ph":"X","name":"a\"b\\","args":{"k":[{"x":"}"}]}} , 7, {"ph":"Y"}],"meta":{"a":"\""},"n":12})";
+  const std::string tail =
+      R"({"ph":"X","name":"a\"b\\","args":{"k":[{"x":"}"}]}} , 7, {"ph":"Y"}],"meta":{"a":"\""},"n":12})";
   for (std::size_t i = 0; i <= tail.size() + 1; ++i) {
     const std::string head = "{\"traceEvents\":[";
     const std::string text = head + std::string(kBlockBytes - head.size() - i, ' ') + tail;
@@ -291,7 +304,8 @@ TEST(EventSplitterProperty, EveryCutOfADocumentKeepsTheEventsBeforeIt) {
     std::size_t complete = got.events.size();
     if (got.last_is_cut) --complete;
     std::size_t expected = 0;
-    while (expected < whole.size() && text.find(whole[expected]) + whole[expected].size() <= cut) ++expected;
+    while (expected < whole.size() && text.find(whole[expected]) + whole[expected].size() <= cut)
+      ++expected;
     ASSERT_EQ(complete, expected) << cut;
     for (std::size_t i = 0; i < complete; ++i) ASSERT_EQ(got.events[i], whole[i]);
   }

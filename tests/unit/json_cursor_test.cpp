@@ -81,8 +81,9 @@ TEST(MicrosToNanos, ExponentsAreUnderstood) {
 }
 
 TEST(MicrosToNanos, WhatNoClockShowsIsRefused) {
-  for (const char* text : {"", "-", "abc", "N/A", "NaN", "inf", "-inf", "1e400", "99999999999999999999", "1x", "1.2.3",
-                           "4000000000000001", "5000000000000000", "-5000000000000000", "1e16", "0x10", "--1", "+1"}) {
+  for (const char* text :
+       {"", "-", "abc", "N/A", "NaN", "inf", "-inf", "1e400", "99999999999999999999", "1x", "1.2.3",
+        "4000000000000001", "5000000000000000", "-5000000000000000", "1e16", "0x10", "--1", "+1"}) {
     EXPECT_TRUE(refused(text)) << text;
   }
 }
@@ -90,7 +91,8 @@ TEST(MicrosToNanos, WhatNoClockShowsIsRefused) {
 TEST(MicrosToNanos, RandomNanosecondsComeBackExactly) {
   std::mt19937_64 random(8);
   for (int round = 0; round < 20'000; ++round) {
-    const auto value = static_cast<std::int64_t>(random() >> (2 + random() % 60)) % 4'000'000'000'000'000'000;
+    const auto value =
+        static_cast<std::int64_t>(random() >> (2 + random() % 60)) % 4'000'000'000'000'000'000;
     std::string text = std::to_string(value / 1000) + ".";
     const std::string fraction = std::to_string(value % 1000);
     text += std::string(3 - fraction.size(), '0') + fraction;
@@ -111,8 +113,8 @@ TEST(JsonCursor, IntegersOfAllSizes) {
 }
 
 TEST(JsonCursor, WhatIsNoIntegerIsPassedOverAndLeavesTheValueAlone) {
-  for (const char* text : {"null,", "N/A,", "true,", "\"abc\",", "[1,2],", "{\"a\":{}},", "1e400,", "\"\",",
-                           "99999999999999999999999,"}) {
+  for (const char* text : {"null,", "N/A,", "true,", "\"abc\",", "[1,2],", "{\"a\":{}},", "1e400,",
+                           "\"\",", "99999999999999999999999,"}) {
     std::int64_t value = -77;
     JsonCursor cursor(text);
     EXPECT_TRUE(cursor.integer(value)) << text;
@@ -125,7 +127,8 @@ TEST(JsonCursor, RealNumbersAreFiniteOrNotTaken) {
   EXPECT_DOUBLE_EQ(real("2.5,"), 2.5);
   EXPECT_DOUBLE_EQ(real("-1e-3}"), -1e-3);
   EXPECT_DOUBLE_EQ(real("\"0.25\","), 0.25);
-  for (const char* text : {"inf,", "-inf,", "nan,", "NaN,", "N/A,", "1e400,", "null,", "\"Infinity\","}) {
+  for (const char* text :
+       {"inf,", "-inf,", "nan,", "NaN,", "N/A,", "1e400,", "null,", "\"Infinity\","}) {
     EXPECT_DOUBLE_EQ(real(text), -77) << text;
   }
 }
@@ -159,7 +162,8 @@ TEST(JsonCursor, RawControlCharactersInStringsAreLetThrough) {
 }
 
 TEST(JsonCursor, ValuesOfAnyTypeAreSkippedWhole) {
-  for (const char* text : {"1", "null", "N/A", "\"a,}\"", "[1,[2,{}],\"]\"]", "{\"a\":\"}\",\"b\":[{}]}"}) {
+  for (const char* text :
+       {"1", "null", "N/A", "\"a,}\"", "[1,[2,{}],\"]\"]", "{\"a\":\"}\",\"b\":[{}]}"}) {
     const std::string padded = std::string(text) + " ,";
     JsonCursor cursor(padded);
     std::string_view raw;
@@ -191,7 +195,9 @@ TEST(UnescapeJson, BrokenEscapesStandAsTheyAre) {
 TEST(UnescapeJson, HalfASurrogatePairBecomesTheReplacementCharacter) {
   EXPECT_EQ(unescaped(R"(\ud83d)"), "\xEF\xBF\xBD");
   EXPECT_EQ(unescaped(R"(\ude00x)"), "\xEF\xBF\xBDx");
-  EXPECT_EQ(unescaped(R"(\ud83d\u0041)"), "\xEF\xBF\xBD" "A");
+  EXPECT_EQ(unescaped(R"(\ud83d\u0041)"),
+            "\xEF\xBF\xBD"
+            "A");
 }
 
 }  // namespace

@@ -72,24 +72,30 @@ TEST(KinetoCategories, EveryCategoryOfEveryEraIsKnownWhateverItsCase) {
 }
 
 TEST(KinetoCategories, OthersAreUnknownHoweverLong) {
-  for (const std::string& text : {std::string(), std::string("kernels"), std::string("cpu op"), std::string(100'000, 'k')}) {
+  for (const std::string& text :
+       {std::string(), std::string("kernels"), std::string("cpu op"), std::string(100'000, 'k')}) {
     EXPECT_FALSE(kineto_category(text).known) << text.substr(0, 20);
     EXPECT_EQ(kineto_category(text).kind, SliceKind::Other);
   }
 }
 
 TEST(KinetoCategories, NamesMakeStepsLoadersOptimizersAndCollectives) {
-  const auto by_name = [](const char* name) { return kineto_kind_by_name(SliceKind::UserRange, name); };
+  const auto by_name = [](const char* name) {
+    return kineto_kind_by_name(SliceKind::UserRange, name);
+  };
   EXPECT_EQ(by_name("ProfilerStep#12"), SliceKind::Step);
-  EXPECT_EQ(by_name("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"), SliceKind::DataLoader);
+  EXPECT_EQ(by_name("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"),
+            SliceKind::DataLoader);
   EXPECT_EQ(by_name("enumerate(DataPipe)#Mapper"), SliceKind::DataLoader);
   EXPECT_EQ(by_name("Optimizer.step#SGD.step"), SliceKind::Optimizer);
   EXPECT_EQ(by_name("Optimizer.zero_grad#SGD.zero_grad"), SliceKind::Optimizer);
   EXPECT_EQ(by_name("nccl:all_reduce"), SliceKind::Communication);
   EXPECT_EQ(by_name("gloo:broadcast"), SliceKind::Communication);
   EXPECT_EQ(by_name("my range"), SliceKind::UserRange);
-  EXPECT_EQ(kineto_kind_by_name(SliceKind::PythonFunction, "nn.Module: Conv2d_3"), SliceKind::Module);
-  EXPECT_EQ(kineto_kind_by_name(SliceKind::PythonFunction, "train.py(3): main"), SliceKind::PythonFunction);
+  EXPECT_EQ(kineto_kind_by_name(SliceKind::PythonFunction, "nn.Module: Conv2d_3"),
+            SliceKind::Module);
+  EXPECT_EQ(kineto_kind_by_name(SliceKind::PythonFunction, "train.py(3): main"),
+            SliceKind::PythonFunction);
   EXPECT_EQ(kineto_kind_by_name(SliceKind::Kernel, "nccl:all_reduce"), SliceKind::Kernel);
 }
 

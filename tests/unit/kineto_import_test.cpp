@@ -57,8 +57,10 @@ TEST(KinetoImport, ExternalIdsThatAreCorrelationsGiveWayToEnclosure) {
     {"ph":"X","cat":"cpu_op","name":"inner","pid":1,"tid":1,"ts":2,"dur":10,"args":{"External id":2}},
     {"ph":"X","cat":"cuda_runtime","name":"launch5","pid":1,"tid":1,"ts":5,"dur":2,"args":{"correlation":5,"External id":5}},
     {"ph":"X","cat":"cuda_runtime","name":"launch6","pid":1,"tid":1,"ts":15,"dur":2,"args":{"correlation":6,"External id":6}})"));
-  EXPECT_EQ(trace.operator_to_launch().source(slice_named(trace, "launch5")), slice_named(trace, "inner"));
-  EXPECT_EQ(trace.operator_to_launch().source(slice_named(trace, "launch6")), slice_named(trace, "outer"));
+  EXPECT_EQ(trace.operator_to_launch().source(slice_named(trace, "launch5")),
+            slice_named(trace, "inner"));
+  EXPECT_EQ(trace.operator_to_launch().source(slice_named(trace, "launch6")),
+            slice_named(trace, "outer"));
 }
 
 TEST(KinetoImport, ALaunchWithoutExternalIdBelongsToTheOperatorAroundIt) {
@@ -90,7 +92,8 @@ std::string forward_and_backward(const std::string& flows) {
     {"ph":"X","cat":"cpu_op","name":"outer","pid":1,"tid":1,"ts":0,"dur":20,"args":{"Sequence number":3,"Fwd thread id":0}},
     {"ph":"X","cat":"cpu_op","name":"fwd","pid":1,"tid":1,"ts":5,"dur":10,"args":{"Sequence number":3,"Fwd thread id":0}},
     {"ph":"X","cat":"cpu_op","name":"bwd","pid":1,"tid":2,"ts":100,"dur":10,"args":{"Sequence number":3,"Fwd thread id":1}},
-    {"ph":"X","cat":"cpu_op","name":"bwd outer","pid":1,"tid":2,"ts":90,"dur":30,"args":{"Sequence number":3,"Fwd thread id":1}})" + flows);
+    {"ph":"X","cat":"cpu_op","name":"bwd outer","pid":1,"tid":2,"ts":90,"dur":30,"args":{"Sequence number":3,"Fwd thread id":1}})" +
+                     flows);
 }
 
 TEST(KinetoImport, ArrowsFromForwardToBackwardAreTaken) {
@@ -98,10 +101,12 @@ TEST(KinetoImport, ArrowsFromForwardToBackwardAreTaken) {
     const std::string category = name;
     const Trace trace = kineto(forward_and_backward(
         R"(, {"ph":"s","id":1,"pid":1,"tid":1,"ts":0,"cat":")" + category + R"(","name":"x"},
-           {"ph":"f","id":1,"pid":1,"tid":2,"ts":90,"cat":")" + category + R"(","name":"x","bp":"e"},
+           {"ph":"f","id":1,"pid":1,"tid":2,"ts":90,"cat":")" +
+        category + R"(","name":"x","bp":"e"},
            {"ph":"s","id":1,"pid":1,"tid":1,"ts":5,"cat":"ac2g","name":"ac2g"})"));
     EXPECT_EQ(trace.forward_to_backward().size(), 1u);
-    EXPECT_EQ(trace.forward_to_backward().source(slice_named(trace, "bwd outer")), slice_named(trace, "outer"));
+    EXPECT_EQ(trace.forward_to_backward().source(slice_named(trace, "bwd outer")),
+              slice_named(trace, "outer"));
     EXPECT_EQ(trace.flows().size(), 0u);
   }
 }
@@ -109,14 +114,19 @@ TEST(KinetoImport, ArrowsFromForwardToBackwardAreTaken) {
 TEST(KinetoImport, WithoutArrowsTheSequenceNumberLinksForwardAndBackward) {
   const Trace trace = kineto(forward_and_backward(""));
   ASSERT_EQ(trace.forward_to_backward().size(), 1u) << "one arrow for each number";
-  EXPECT_EQ(trace.forward_to_backward().source(slice_named(trace, "bwd")), slice_named(trace, "fwd"))
+  EXPECT_EQ(trace.forward_to_backward().source(slice_named(trace, "bwd")),
+            slice_named(trace, "fwd"))
       << "the forward operator that starts last, the backward operator that ends first";
 }
 
 TEST(KinetoImport, TheBaseTimeCountsBeforeAndBehindTheEvents) {
-  const std::string event = R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":123.456,"dur":1.001})";
-  for (const std::string& text : {R"({"schemaVersion":1,"baseTimeNanoseconds":1700000000000000007,"traceEvents":[)" + event + "]}",
-                                  R"({"schemaVersion":1,"traceEvents":[)" + event + R"(],"displayTimeUnit":"ms","baseTimeNanoseconds":1700000000000000007})"}) {
+  const std::string event =
+      R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":123.456,"dur":1.001})";
+  for (const std::string& text :
+       {R"({"schemaVersion":1,"baseTimeNanoseconds":1700000000000000007,"traceEvents":[)" + event +
+            "]}",
+        R"({"schemaVersion":1,"traceEvents":[)" + event +
+            R"(],"displayTimeUnit":"ms","baseTimeNanoseconds":1700000000000000007})"}) {
     const Trace trace = kineto(text);
     EXPECT_TRUE(trace.meta().wall_clock);
     EXPECT_EQ(trace.meta().base_time, 1'700'000'000'000'000'007);
@@ -127,13 +137,15 @@ TEST(KinetoImport, TheBaseTimeCountsBeforeAndBehindTheEvents) {
 }
 
 TEST(KinetoImport, ABaseTimeThatNoClockShowsIsReported) {
-  const Trace trace = kineto(R"({"schemaVersion":1,"baseTimeNanoseconds":9223372036854775807,"traceEvents":[]})");
+  const Trace trace =
+      kineto(R"({"schemaVersion":1,"baseTimeNanoseconds":9223372036854775807,"traceEvents":[]})");
   EXPECT_FALSE(trace.meta().wall_clock);
   EXPECT_EQ(losses(trace, "metadata_damaged"), 1u);
 }
 
 TEST(KinetoImport, WholeMicrosecondsSince1970AreWallClockTimes) {
-  const Trace trace = kineto(kineto_text(R"({"ph":"X","cat":"Operator","name":"a","pid":1,"tid":1,"ts":1612345678901234,"dur":12})"));
+  const Trace trace = kineto(kineto_text(
+      R"({"ph":"X","cat":"Operator","name":"a","pid":1,"tid":1,"ts":1612345678901234,"dur":12})"));
   EXPECT_TRUE(trace.meta().wall_clock);
   EXPECT_EQ(trace.meta().base_time, 0);
   EXPECT_EQ(trace.meta().origin, 1'612'345'678'901'234'000);
@@ -142,7 +154,10 @@ TEST(KinetoImport, WholeMicrosecondsSince1970AreWallClockTimes) {
 
 TEST(KinetoImport, TheAcceleratorFamilyIsRecognised) {
   const auto family = [](const std::string& category, const std::string& name) {
-    return kineto(kineto_text(R"({"ph":"X","cat":")" + category + R"(","name":")" + name + R"(","pid":0,"tid":7,"ts":1,"dur":1})")).meta().device_family;
+    return kineto(kineto_text(R"({"ph":"X","cat":")" + category + R"(","name":")" + name +
+                              R"(","pid":0,"tid":7,"ts":1,"dur":1})"))
+        .meta()
+        .device_family;
   };
   EXPECT_EQ(family("cuda_runtime", "cudaLaunchKernel"), "CUDA");
   EXPECT_EQ(family("kernel", "gemm"), "CUDA");
@@ -190,7 +205,8 @@ TEST(KinetoImport, RankAndDevicesAreFoundBeforeAndBehindTheEvents) {
 }
 
 TEST(KinetoImport, DamagedDevicePropertiesAreReported) {
-  const Trace trace = kineto(R"({"schemaVersion":1,"deviceProperties":[{"id":N/A}],"traceEvents":[]})");
+  const Trace trace =
+      kineto(R"({"schemaVersion":1,"deviceProperties":[{"id":N/A}],"traceEvents":[]})");
   EXPECT_TRUE(trace.meta().devices.empty());
   EXPECT_EQ(losses(trace, "metadata_damaged"), 1u);
 }
@@ -232,7 +248,8 @@ TEST(KinetoImport, OperatorArgumentsOfAllErasAreRead) {
 }
 
 TEST(KinetoImport, UnknownCategoriesAreKeptUnderTheirName) {
-  const Trace trace = kineto(kineto_text(R"({"ph":"X","cat":"quantum_op","name":"q","pid":1,"tid":1,"ts":1,"dur":1})"));
+  const Trace trace = kineto(
+      kineto_text(R"({"ph":"X","cat":"quantum_op","name":"q","pid":1,"tid":1,"ts":1,"dur":1})"));
   EXPECT_EQ(kind_of(trace, "q"), SliceKind::Other);
   EXPECT_EQ(trace.text(*trace.categories().find(slice_named(trace, "q"))), "quantum_op");
   EXPECT_EQ(losses(trace, "unknown_category"), 1u);
@@ -249,8 +266,9 @@ class OddTimes : public testing::TestWithParam<OddTime> {};
 
 TEST_P(OddTimes, AreMendedOrPassedOverAndAlwaysCounted) {
   const OddTime& odd = GetParam();
-  const Trace trace = kineto(kineto_text(std::string(R"({"ph":"X","cat":"cpu_op","name":"odd","pid":1,"tid":1,)") + odd.event +
-                                         R"(},{"ph":"X","cat":"cpu_op","name":"good","pid":1,"tid":1,"ts":5,"dur":2})"));
+  const Trace trace = kineto(kineto_text(
+      std::string(R"({"ph":"X","cat":"cpu_op","name":"odd","pid":1,"tid":1,)") + odd.event +
+      R"(},{"ph":"X","cat":"cpu_op","name":"good","pid":1,"tid":1,"ts":5,"dur":2})"));
   EXPECT_EQ(trace.slice_count(), odd.slices);
   EXPECT_EQ(losses(trace, odd.loss), 1u);
   EXPECT_TRUE(slice_named(trace, "good").valid());
@@ -263,25 +281,28 @@ TEST_P(OddTimes, AreMendedOrPassedOverAndAlwaysCounted) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, OddTimes,
-    testing::Values(OddTime{"time_as_text", R"("ts":"7.5","dur":1)", "time_as_text", 2},
-                    OddTime{"duration_as_text", R"("ts":7,"dur":"1")", "time_as_text", 2},
-                    OddTime{"time_is_nan", R"("ts":NaN,"dur":1)", "time_unusable", 1},
-                    OddTime{"time_is_a_word", R"("ts":"soon","dur":1)", "time_unusable", 1},
-                    OddTime{"time_is_null", R"("ts":null,"dur":1)", "time_missing", 1},
-                    OddTime{"time_is_an_object", R"("ts":{"a":1},"dur":1)", "time_missing", 1},
-                    OddTime{"time_is_missing", R"("dur":1)", "time_missing", 1},
-                    OddTime{"time_beyond_all_clocks", R"("ts":99999999999999999999,"dur":1)", "time_unusable", 1},
-                    OddTime{"time_below_all_clocks", R"("ts":-4611686018427387,"dur":1)", "time_unusable", 1},
-                    OddTime{"time_with_a_huge_exponent", R"("ts":1e400,"dur":1)", "time_unusable", 1},
-                    OddTime{"negative_duration", R"("ts":7,"dur":-5)", "duration_negative", 2},
-                    OddTime{"duration_is_nan", R"("ts":7,"dur":NaN)", "duration_unusable", 2},
-                    OddTime{"enormous_duration", R"("ts":7,"dur":1e15)", "duration_unusable", 2},
-                    OddTime{"absurd_duration", R"("ts":7,"dur":1e300)", "duration_unusable", 2},
-                    OddTime{"no_duration", R"("ts":7)", "duration_missing", 2}),
+    testing::Values(
+        OddTime{"time_as_text", R"("ts":"7.5","dur":1)", "time_as_text", 2},
+        OddTime{"duration_as_text", R"("ts":7,"dur":"1")", "time_as_text", 2},
+        OddTime{"time_is_nan", R"("ts":NaN,"dur":1)", "time_unusable", 1},
+        OddTime{"time_is_a_word", R"("ts":"soon","dur":1)", "time_unusable", 1},
+        OddTime{"time_is_null", R"("ts":null,"dur":1)", "time_missing", 1},
+        OddTime{"time_is_an_object", R"("ts":{"a":1},"dur":1)", "time_missing", 1},
+        OddTime{"time_is_missing", R"("dur":1)", "time_missing", 1},
+        OddTime{"time_beyond_all_clocks", R"("ts":99999999999999999999,"dur":1)", "time_unusable",
+                1},
+        OddTime{"time_below_all_clocks", R"("ts":-4611686018427387,"dur":1)", "time_unusable", 1},
+        OddTime{"time_with_a_huge_exponent", R"("ts":1e400,"dur":1)", "time_unusable", 1},
+        OddTime{"negative_duration", R"("ts":7,"dur":-5)", "duration_negative", 2},
+        OddTime{"duration_is_nan", R"("ts":7,"dur":NaN)", "duration_unusable", 2},
+        OddTime{"enormous_duration", R"("ts":7,"dur":1e15)", "duration_unusable", 2},
+        OddTime{"absurd_duration", R"("ts":7,"dur":1e300)", "duration_unusable", 2},
+        OddTime{"no_duration", R"("ts":7)", "duration_missing", 2}),
     [](const auto& test) { return test.param.what; });
 
 TEST(KinetoImport, PidAndTidThatAreObjectsAreTakenForZeroAndCounted) {
-  const Trace trace = kineto(kineto_text(R"({"ph":"X","cat":"cpu_op","name":"a","pid":{"x":1},"tid":[2],"ts":1,"dur":1})"));
+  const Trace trace = kineto(kineto_text(
+      R"({"ph":"X","cat":"cpu_op","name":"a","pid":{"x":1},"tid":[2],"ts":1,"dur":1})"));
   ASSERT_EQ(trace.slice_count(), 1u);
   EXPECT_EQ(trace.tracks()[0].pid, 0);
   EXPECT_EQ(trace.tracks()[0].tid, 0);
@@ -289,15 +310,19 @@ TEST(KinetoImport, PidAndTidThatAreObjectsAreTakenForZeroAndCounted) {
 }
 
 TEST(KinetoImport, OfDuplicateKeysTheLastCounts) {
-  const Trace trace = kineto(kineto_text(R"({"ph":"X","cat":"cpu_op","name":"a","name":"b","pid":1,"tid":1,"ts":1,"ts":2,"dur":1})"));
+  const Trace trace = kineto(kineto_text(
+      R"({"ph":"X","cat":"cpu_op","name":"a","name":"b","pid":1,"tid":1,"ts":1,"ts":2,"dur":1})"));
   EXPECT_EQ(names(trace), (std::vector<std::string>{"b"}));
   EXPECT_EQ(trace.meta().origin, 2'000);
 }
 
 TEST(KinetoImport, InvalidUtf8IsReplacedAndCountedOncePerText) {
-  const std::string event = "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\xFFz\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1}";
+  const std::string event =
+      "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\xFFz\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":"
+      "1}";
   for (const unsigned threads : {1u, 4u}) {
-    const Trace trace = test::import_or_fail(kineto_text(event + "," + event), import_kineto, threads);
+    const Trace trace =
+        test::import_or_fail(kineto_text(event + "," + event), import_kineto, threads);
     EXPECT_EQ(names(trace), (std::vector<std::string>{"a\xEF\xBF\xBDz", "a\xEF\xBF\xBDz"}));
     EXPECT_EQ(losses(trace, "invalid_utf8"), 1u);
   }
@@ -307,11 +332,14 @@ TEST(KinetoImport, AMillionNestedCallsWithoutAnOperatorTakeNoQuadraticTime) {
   std::string events;
   constexpr int kCount = 200'000;
   for (int i = 0; i < kCount; ++i) {
-    events += R"({"ph":"X","cat":"cuda_runtime","name":"r","pid":1,"tid":1,"ts":)" + std::to_string(i) + R"(,"dur":)" +
-              std::to_string(2 * (kCount - i)) + R"(,"args":{"correlation":7}},)" +
-              R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":0,"dur":1,"args":{"correlation":7}},)" +
-              R"({"ph":"M","name":"process_name","pid":)" + std::to_string(i) + R"(,"args":{"name":"p"}},)" +
-              R"({"ph":"s","cat":"c","name":"f","id":1,"pid":1,"tid":1,"ts":)" + std::to_string(2 * kCount - i % 100) + "},";
+    events +=
+        R"({"ph":"X","cat":"cuda_runtime","name":"r","pid":1,"tid":1,"ts":)" + std::to_string(i) +
+        R"(,"dur":)" + std::to_string(2 * (kCount - i)) + R"(,"args":{"correlation":7}},)" +
+        R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":0,"dur":1,"args":{"correlation":7}},)" +
+        R"({"ph":"M","name":"process_name","pid":)" + std::to_string(i) +
+        R"(,"args":{"name":"p"}},)" +
+        R"({"ph":"s","cat":"c","name":"f","id":1,"pid":1,"tid":1,"ts":)" +
+        std::to_string(2 * kCount - i % 100) + "},";
   }
   events += R"({"ph":"X","cat":"cpu_op","name":"op","pid":1,"tid":2,"ts":1,"dur":1})";
   const Trace trace = kineto(kineto_text(events));

@@ -18,8 +18,11 @@ using test::names;
 // One event per name, as Kineto writes them on one line or over several.
 std::string event(const std::string& name, int at, bool pretty) {
   const std::string ts = std::to_string(at);
-  if (!pretty) return R"({"ph":"X","cat":"cpu_op","name":")" + name + R"(","pid":1,"tid":2,"ts":)" + ts + R"(,"dur":1,"args":{"External id":)" + ts + "}}";
-  return "  {\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"" + name + "\", \"pid\": 1, \"tid\": 2,\n    \"ts\": " + ts +
+  if (!pretty)
+    return R"({"ph":"X","cat":"cpu_op","name":")" + name + R"(","pid":1,"tid":2,"ts":)" + ts +
+           R"(,"dur":1,"args":{"External id":)" + ts + "}}";
+  return "  {\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"" + name +
+         "\", \"pid\": 1, \"tid\": 2,\n    \"ts\": " + ts +
          ", \"dur\": 1,\n    \"args\": {\n      \"External id\": " + ts + "\n    }\n  }";
 }
 
@@ -71,7 +74,8 @@ INSTANTIATE_TEST_SUITE_P(AllShapes, RawQuotes,
 
 TEST(Lenient, AQuoteInTheMiddleDoesNotHideTheValuesBehindTheList) {
   std::string text = R"({"schemaVersion": 1, "traceEvents": [)";
-  for (int i = 0; i < 20; ++i) text += event(i == 5 ? "odd \" one" : "op", i, false) + (i < 19 ? "," : "");
+  for (int i = 0; i < 20; ++i)
+    text += event(i == 5 ? "odd \" one" : "op", i, false) + (i < 19 ? "," : "");
   text += R"(], "distributedInfo": {"rank": 3, "world_size": 8}, "baseTimeNanoseconds": 17})";
   const Trace trace = kineto(text);
   EXPECT_EQ(trace.slice_count(), 20u);
@@ -82,8 +86,9 @@ TEST(Lenient, AQuoteInTheMiddleDoesNotHideTheValuesBehindTheList) {
 
 TEST(Lenient, AQuoteInTheLastEventCostsNeitherItNorTheValuesBehindTheList) {
   for (const bool pretty : {false, true}) {
-    const Trace trace = kineto(R"({"schemaVersion": 1, "traceEvents": [)" + event("a", 1, pretty) + "," +
-                               event("odd \" one", 2, pretty) + R"(], "pg": [{"a": 1}], "baseTimeNanoseconds": 17})");
+    const Trace trace = kineto(R"({"schemaVersion": 1, "traceEvents": [)" + event("a", 1, pretty) +
+                               "," + event("odd \" one", 2, pretty) +
+                               R"(], "pg": [{"a": 1}], "baseTimeNanoseconds": 17})");
     EXPECT_EQ(names(trace), (std::vector<std::string>{"a", "odd \" one"}));
     EXPECT_EQ(trace.meta().base_time, 17);
     EXPECT_EQ(losses(trace, "input_cut"), 0u);
@@ -93,7 +98,8 @@ TEST(Lenient, AQuoteInTheLastEventCostsNeitherItNorTheValuesBehindTheList) {
 
 TEST(Lenient, AQuoteInTheLastEventOfAPlainListCostsNothing) {
   const std::string list = event("a", 1, false) + "," + event("odd \" one", 2, false);
-  for (const std::string& text : {"[" + list + "]", "[" + list + "\n]\n", R"({"traceEvents": [)" + list + "]}"}) {
+  for (const std::string& text :
+       {"[" + list + "]", "[" + list + "\n]\n", R"({"traceEvents": [)" + list + "]}"}) {
     const Trace trace = kineto(text);
     EXPECT_EQ(names(trace), (std::vector<std::string>{"a", "odd \" one"})) << text;
     EXPECT_EQ(losses(trace, "input_cut"), 0u) << text;
@@ -111,7 +117,8 @@ TEST(Lenient, AQuoteInALargeFileCostsNoEvent) {
 }
 
 TEST(Lenient, AnEventThatCannotBeMendedIsCountedAndTheNextOnesAreRead) {
-  const Trace trace = kineto(kineto_text(event("a", 1, false) + R"(, {"ph": "X" "name": oops, "ts": 5}, )" + event("b", 2, false)));
+  const Trace trace = kineto(kineto_text(
+      event("a", 1, false) + R"(, {"ph": "X" "name": oops, "ts": 5}, )" + event("b", 2, false)));
   EXPECT_EQ(names(trace), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(losses(trace, "event_unreadable"), 1u);
 }
@@ -134,7 +141,8 @@ TEST(Lenient, LastEventBoundaryIsBehindTheLastEventButOne) {
 }
 
 TEST(Lenient, MendedEventsThatWereGoodStayAsTheyAre) {
-  const std::string good = R"({"ph":"X","name":"a \"b\"","args":{"Input type":["float","int"],"Call stack":"x;y"}})";
+  const std::string good =
+      R"({"ph":"X","name":"a \"b\"","args":{"Input type":["float","int"],"Call stack":"x;y"}})";
   std::string mended;
   mend_quotes(good, mended);
   EXPECT_EQ(mended, good);

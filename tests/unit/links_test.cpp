@@ -61,7 +61,8 @@ TEST(Links, AgreesWithAMapForRandomArrows) {
     ASSERT_EQ(links.size(), source_of.size());
     for (std::uint32_t to = 0; to < 100; ++to) {
       const auto known = source_of.find(to);
-      ASSERT_EQ(links.source(slice(to)), known == source_of.end() ? SliceId() : slice(known->second));
+      ASSERT_EQ(links.source(slice(to)),
+                known == source_of.end() ? SliceId() : slice(known->second));
     }
     for (std::uint32_t from = 0; from < 60; ++from) {
       std::vector<std::uint32_t> expected;

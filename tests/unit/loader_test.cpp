@@ -16,7 +16,8 @@ using test::gzip;
 using test::ScratchFolder;
 using test::zstd;
 
-const std::string kKineto = test::kineto_text(R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1})");
+const std::string kKineto =
+    test::kineto_text(R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1})");
 const std::string kChrome = R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}])";
 
 std::vector<std::string> found(const std::string& path) {
@@ -39,7 +40,8 @@ TEST(Loader, AFolderOfRunFoldersIsAListOfRuns) {
 
 TEST(Loader, AFolderOfRankFilesIsOneRun) {
   const ScratchFolder folder;
-  for (const char* name : {"rank10.pt.trace.json", "rank2.pt.trace.json", "rank0.pt.trace.json"}) folder.write(name, kKineto);
+  for (const char* name : {"rank10.pt.trace.json", "rank2.pt.trace.json", "rank0.pt.trace.json"})
+    folder.write(name, kKineto);
   EXPECT_EQ(found(folder.path().string()), (Texts{". rank0", ". rank10", ". rank2"}));
 }
 

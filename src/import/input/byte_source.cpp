@@ -27,7 +27,8 @@ class FileReader final : public RawReader {
       if (n == 0) break;
       if (n < 0) {
         if (errno == EINTR) continue;
-        return Error{ErrorCode::IoError, std::string("cannot read: ") + std::strerror(errno), path_, {}, {}};
+        return Error{
+            ErrorCode::IoError, std::string("cannot read: ") + std::strerror(errno), path_, {}, {}};
       }
       got += static_cast<std::size_t>(n);
     }
@@ -118,7 +119,10 @@ Error open_error(const std::string& path, int code) {
     return {ErrorCode::NotFound, "no such file or folder", path, {}, "check the path"};
   }
   if (code == EACCES || code == EPERM) {
-    return {ErrorCode::NoPermission, "no permission to read it", path, {},
+    return {ErrorCode::NoPermission,
+            "no permission to read it",
+            path,
+            {},
             "ask its owner, or copy it to a place of your own"};
   }
   return {ErrorCode::IoError, "cannot open: " + reason, path, {}, {}};

@@ -33,8 +33,8 @@ class ByteSource {
 // A source and its first bytes, which stay in the stream.
 struct OpenedInput {
   std::unique_ptr<ByteSource> source;
-  std::string head;               // inflated; up to kHeadBytes
-  std::uint64_t disk_bytes = 0;   // size on disk; 0 where unknown
+  std::string head;              // inflated; up to kHeadBytes
+  std::uint64_t disk_bytes = 0;  // size on disk; 0 where unknown
 };
 
 inline constexpr std::size_t kHeadBytes = 64 * 1024;

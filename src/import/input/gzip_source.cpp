@@ -42,9 +42,10 @@ class GzipSource final : public ByteSource {
         const int status = inflate();
         if (status == ISAL_DECOMP_OK && state_->avail_out < room) continue;
         if (state_->block_state == ISAL_BLOCK_FINISH) continue;
-        losses_.add("gzip_cut", Severity::Error,
-                    "The gzip file ends before its data does: it was cut. What came before is read.",
-                    1, consumed_);
+        losses_.add(
+            "gzip_cut", Severity::Error,
+            "The gzip file ends before its data does: it was cut. What came before is read.", 1,
+            consumed_);
         ended_ = true;
         break;
       }
@@ -73,8 +74,7 @@ class GzipSource final : public ByteSource {
 
   Result<bool> refill() {
     if (input_ended_) return false;
-    Result<std::size_t> got =
-        raw_->read({reinterpret_cast<char*>(input_.data()), input_.size()});
+    Result<std::size_t> got = raw_->read({reinterpret_cast<char*>(input_.data()), input_.size()});
     if (!got) return got.error();
     input_ended_ = *got < input_.size();
     state_->next_in = input_.data();
@@ -92,11 +92,12 @@ class GzipSource final : public ByteSource {
     }
     std::uint8_t* in = state_->next_in;
     const std::uint32_t left = state_->avail_in;
-    const bool another = left >= 2 ? in[0] == 0x1F && in[1] == 0x8B : in[0] == 0x1F && !input_ended_;
+    const bool another =
+        left >= 2 ? in[0] == 0x1F && in[1] == 0x8B : in[0] == 0x1F && !input_ended_;
     if (!another) {
       losses_.add("bytes_after_gzip", Severity::Warning,
-                  "Bytes that are no gzip data follow the packed trace; they were passed over.",
-                  1, consumed_ - left);
+                  "Bytes that are no gzip data follow the packed trace; they were passed over.", 1,
+                  consumed_ - left);
       ended_ = true;
       return;
     }
@@ -112,8 +113,9 @@ class GzipSource final : public ByteSource {
   void damaged(int status) {
     const bool checksum = status == ISAL_INCORRECT_CHECKSUM;
     losses_.add(checksum ? "gzip_checksum" : "gzip_damaged", Severity::Error,
-                checksum ? "The gzip checksum does not match: the file was damaged after it was written."
-                         : "The gzip data is damaged; what came before is read, the rest is lost.",
+                checksum
+                    ? "The gzip checksum does not match: the file was damaged after it was written."
+                    : "The gzip data is damaged; what came before is read, the rest is lost.",
                 1, consumed_ - state_->avail_in);
     ended_ = true;
   }

@@ -42,9 +42,10 @@ class ZstdSource final : public ByteSource {
         damaged(status);
       } else if (no_input && input_ended_ && to.pos == before) {
         if (!frame_done_) {
-          losses_.add("zstd_cut", Severity::Error,
-                      "The zstd file ends before its data does: it was cut. What came before is read.",
-                      1, consumed_);
+          losses_.add(
+              "zstd_cut", Severity::Error,
+              "The zstd file ends before its data does: it was cut. What came before is read.", 1,
+              consumed_);
         }
         ended_ = true;
       } else {

@@ -13,7 +13,7 @@ namespace sonde {
 // Where in 64 bytes the characters lie that the shape of JSON hangs on; bit i is byte i.
 struct ByteMasks {
   std::uint64_t quote = 0;
-  std::uint64_t brace = 0;        // { and }
+  std::uint64_t brace = 0;  // { and }
   bool has_backslash = false;
 };
 
@@ -49,7 +49,8 @@ inline ByteMasks byte_masks(const char* p) {
   for (int i = 3; i >= 0; --i) {
     const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p) + i);
     const __m128i braces = _mm_or_si128(_mm_cmpeq_epi8(v, open), _mm_cmpeq_epi8(v, close));
-    m.quote = m.quote << 16 | static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(v, quote)));
+    m.quote =
+        m.quote << 16 | static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(v, quote)));
     m.brace = m.brace << 16 | static_cast<std::uint32_t>(_mm_movemask_epi8(braces));
     escapes = _mm_or_si128(escapes, _mm_cmpeq_epi8(v, backslash));
   }
@@ -71,10 +72,12 @@ inline ByteMasks byte_masks(const char* p) {
     sum = vpaddq_u8(sum, sum);
     return vgetq_lane_u64(vreinterpretq_u64_u8(sum), 0);
   };
-  const auto equal = [&](int i, char c) { return vceqq_u8(v[i], vdupq_n_u8(static_cast<std::uint8_t>(c))); };
+  const auto equal = [&](int i, char c) {
+    return vceqq_u8(v[i], vdupq_n_u8(static_cast<std::uint8_t>(c)));
+  };
   const auto brace = [&](int i) { return vorrq_u8(equal(i, '{'), equal(i, '}')); };
-  const uint8x16_t escapes = vorrq_u8(vorrq_u8(equal(0, '\\'), equal(1, '\\')),
-                                      vorrq_u8(equal(2, '\\'), equal(3, '\\')));
+  const uint8x16_t escapes =
+      vorrq_u8(vorrq_u8(equal(0, '\\'), equal(1, '\\')), vorrq_u8(equal(2, '\\'), equal(3, '\\')));
   return {bits(equal(0, '"'), equal(1, '"'), equal(2, '"'), equal(3, '"')),
           bits(brace(0), brace(1), brace(2), brace(3)), vmaxvq_u8(escapes) != 0};
 }

@@ -55,7 +55,8 @@ std::size_t plain_value_end(std::string_view text) {
     ++i;
   } else {
     const auto in_word = [](char c) {
-      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+' || c == '.';
+      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+             c == '-' || c == '+' || c == '.';
     };
     while (i < text.size() && in_word(text[i])) ++i;
     if (i == 0) return std::string_view::npos;
@@ -90,7 +91,9 @@ Result<bool> EventSplitter::next(EventBlock& block) {
       event_begin_ -= std::min(event_begin_, keep);
       continue;
     }
-    const std::size_t keep = finished_ ? block.size : state_ == State::InEvent ? event_begin_ : pos_;
+    const std::size_t keep = finished_                  ? block.size
+                             : state_ == State::InEvent ? event_begin_
+                                                        : pos_;
     carry_.assign(block.text.data() + keep, block.size - keep);
     carry_offset_ = block.offset + keep;
     pos_ -= keep;
@@ -108,8 +111,10 @@ void EventSplitter::start_block(EventBlock& block) {
   block.offset = carry_offset_;
   block.size = carry_.size();
   // What one huge event took is not kept for good.
-  if (block.text.size() > 16 * kBlockBytes && block.size < kBlockBytes) std::vector<char>().swap(block.text);
-  if (block.text.size() < carry_.size() + kBlockPadding) block.text.resize(carry_.size() + kBlockPadding);
+  if (block.text.size() > 16 * kBlockBytes && block.size < kBlockBytes)
+    std::vector<char>().swap(block.text);
+  if (block.text.size() < carry_.size() + kBlockPadding)
+    block.text.resize(carry_.size() + kBlockPadding);
   std::copy(carry_.begin(), carry_.end(), block.text.begin());
 }
 
@@ -133,7 +138,8 @@ void EventSplitter::run(EventBlock& block) {
   while (pos_ < block.size) {
     if (state_ == State::InEvent) {
       step_event(block);
-      if (state_ == State::InEvent && (input_ended_ || block.size - event_begin_ > kSuspectEventBytes)) {
+      if (state_ == State::InEvent &&
+          (input_ended_ || block.size - event_begin_ > kSuspectEventBytes)) {
         give_up_on_long_event(block);
       }
       if (state_ == State::InEvent) return;  // wants more bytes
@@ -167,7 +173,8 @@ void EventSplitter::step_outside(EventBlock& block) {
       } else if (!is_space(c) && c != ',') {
         losses_.add("metadata_damaged", Severity::Warning,
                     "A top-level value of the file is not well-formed JSON; it was passed over.", 1,
-                    block.offset + pos_, {block.text.data() + pos_, std::min<std::size_t>(60, block.size - pos_)});
+                    block.offset + pos_,
+                    {block.text.data() + pos_, std::min<std::size_t>(60, block.size - pos_)});
         state_ = State::Lost;
         match_ = 0;
       }
@@ -184,8 +191,10 @@ void EventSplitter::step_outside(EventBlock& block) {
       if (key_.size() < 4096) key_ += c;
       break;
     case State::AfterKey:
-      if (c == ':') state_ = State::BeforeValue;
-      else if (!is_space(c)) state_ = State::BeforeKey;
+      if (c == ':')
+        state_ = State::BeforeValue;
+      else if (!is_space(c))
+        state_ = State::BeforeKey;
       break;
     case State::BeforeValue:
       if (is_space(c)) break;
@@ -227,7 +236,8 @@ void EventSplitter::step_outside(EventBlock& block) {
       if (!is_space(c) && c != '\0') {
         losses_.add("text_after_trace", Severity::Warning,
                     "Text follows behind the end of the trace; it was passed over.", 1,
-                    block.offset + pos_, {block.text.data() + pos_, std::min<std::size_t>(60, block.size - pos_)});
+                    block.offset + pos_,
+                    {block.text.data() + pos_, std::min<std::size_t>(60, block.size - pos_)});
         pos_ = block.size;
         return;
       }
@@ -240,19 +250,24 @@ void EventSplitter::step_outside(EventBlock& block) {
 
 // Takes one character of a value of any type; false when it lies behind the value.
 bool EventSplitter::nesting_value(char c) {
-  const bool bare = depth_ == 0 && !in_string_ &&
-                    !value_.empty() && value_[0] != '"' && value_[0] != '{' && value_[0] != '[';
+  const bool bare = depth_ == 0 && !in_string_ && !value_.empty() && value_[0] != '"' &&
+                    value_[0] != '{' && value_[0] != '[';
   if (state_ == State::InValue) {
     if (bare && (c == ',' || c == '}' || c == ']')) return false;
     if (!bare && depth_ == 0 && !in_string_ && !value_.empty()) return false;  // closed before
     // The first character tells what kind of value it is.
-    if (value_.empty() || metadata_bytes_ + value_.size() < kMaxMetadataBytes) value_ += c;
-    else value_too_long_ = true;
+    if (value_.empty() || metadata_bytes_ + value_.size() < kMaxMetadataBytes)
+      value_ += c;
+    else
+      value_too_long_ = true;
   }
   if (in_string_) {
-    if (escape_) escape_ = false;
-    else if (c == '\\') escape_ = true;
-    else if (c == '"') in_string_ = 0;
+    if (escape_)
+      escape_ = false;
+    else if (c == '\\')
+      escape_ = true;
+    else if (c == '"')
+      in_string_ = 0;
   } else if (c == '"') {
     in_string_ = ~std::uint64_t{0};
   } else if (c == '{' || c == '[') {
@@ -268,7 +283,8 @@ void EventSplitter::value_done() {
   const std::size_t bytes = key_.size() + value_.size() + sizeof(Metadata::value_type);
   if (value_too_long_ || metadata_bytes_ + bytes > kMaxMetadataBytes) {
     losses_.add("metadata_too_long", Severity::Warning,
-                "The top-level values besides the events take more memory than Sonde gives them; the rest of them "
+                "The top-level values besides the events take more memory than Sonde gives them; "
+                "the rest of them "
                 "was passed over.",
                 1);
   } else {
@@ -311,7 +327,8 @@ void EventSplitter::step_between(EventBlock& block) {
 bool EventSplitter::step_adrift(EventBlock& block) {
   const std::string_view text(block.text.data() + pos_, block.size - pos_);
   if (text.size() < kPlainValueBytes && !input_ended_) return false;
-  if (const std::size_t end = plain_value_end(text.substr(0, kPlainValueBytes)); end != std::string_view::npos) {
+  if (const std::size_t end = plain_value_end(text.substr(0, kPlainValueBytes));
+      end != std::string_view::npos) {
     pos_ += end;
     state_ = State::Between;
     return true;
@@ -332,7 +349,8 @@ void EventSplitter::step_event(EventBlock& block) {
   while (input_ended_ ? pos_ < block.size : pos_ + 64 <= block.size) {
     const ByteMasks masks = byte_masks(text + pos_);
     std::uint64_t quotes = masks.quote;
-    if (masks.has_backslash || escape_) quotes &= ~escaped_bytes(backslash_mask(text + pos_), escape_);
+    if (masks.has_backslash || escape_)
+      quotes &= ~escaped_bytes(backslash_mask(text + pos_), escape_);
     const std::uint64_t inside = prefix_xor(quotes) ^ in_string_;
     for (std::uint64_t braces = masks.brace & ~inside; braces != 0; braces &= braces - 1) {
       const auto at = pos_ + static_cast<std::size_t>(std::countr_zero(braces));
@@ -340,7 +358,8 @@ void EventSplitter::step_event(EventBlock& block) {
         ++depth_;
       } else if (--depth_ == 0) {
         pos_ = at + 1;
-        block.events.push_back({static_cast<std::uint32_t>(event_begin_), static_cast<std::uint32_t>(pos_)});
+        block.events.push_back(
+            {static_cast<std::uint32_t>(event_begin_), static_cast<std::uint32_t>(pos_)});
         state_ = State::Between;
         return;
       }
@@ -362,7 +381,8 @@ void EventSplitter::give_up_on_long_event(EventBlock& block) {
     if (text.size() < kMaxEventBytes) return;
     end = text.size();
   }
-  block.events.push_back({static_cast<std::uint32_t>(event_begin_), static_cast<std::uint32_t>(event_begin_ + end)});
+  block.events.push_back(
+      {static_cast<std::uint32_t>(event_begin_), static_cast<std::uint32_t>(event_begin_ + end)});
   pos_ = event_begin_ + end;
   state_ = State::Between;
 }
@@ -370,16 +390,18 @@ void EventSplitter::give_up_on_long_event(EventBlock& block) {
 void EventSplitter::finish(EventBlock& block) {
   finished_ = true;
   if (state_ == State::InEvent) {
-    block.events.push_back({static_cast<std::uint32_t>(event_begin_), static_cast<std::uint32_t>(block.size)});
+    block.events.push_back(
+        {static_cast<std::uint32_t>(event_begin_), static_cast<std::uint32_t>(block.size)});
     block.last_is_cut = true;
   } else if (state_ == State::InValue) {
     value_done();
   }
   const bool unclosed_object = object_form_ && state_ != State::End;
   if (found_array_ && unclosed_object && state_ != State::InEvent) {
-    losses_.add("input_cut", Severity::Warning,
-                "The file ends before its JSON does: it was cut. All events before the cut are read.", 1,
-                block.offset + block.size);
+    losses_.add(
+        "input_cut", Severity::Warning,
+        "The file ends before its JSON does: it was cut. All events before the cut are read.", 1,
+        block.offset + block.size);
   }
 }
 

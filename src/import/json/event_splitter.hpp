@@ -21,8 +21,8 @@ struct EventSpan {
 struct EventBlock {
   std::vector<char> text;
   std::size_t size = 0;
-  std::uint64_t offset = 0;    // of text[0] in the inflated input
-  std::uint64_t sequence = 0;  // 0, 1, 2, … in file order
+  std::uint64_t offset = 0;       // of text[0] in the inflated input
+  std::uint64_t sequence = 0;     // 0, 1, 2, … in file order
   std::uint64_t disk_offset = 0;  // how far the file on disk was read for it
   std::vector<EventSpan> events;
   bool last_is_cut = false;  // the input ends inside of the last event
@@ -59,7 +59,18 @@ class EventSplitter {
 
  private:
   enum class State : std::uint8_t {
-    Start, BeforeKey, InKey, AfterKey, BeforeValue, InValue, Lost, Between, InEvent, InStray, Adrift, End,
+    Start,
+    BeforeKey,
+    InKey,
+    AfterKey,
+    BeforeValue,
+    InValue,
+    Lost,
+    Between,
+    InEvent,
+    InStray,
+    Adrift,
+    End,
   };
 
   void start_block(EventBlock& block);
@@ -88,20 +99,20 @@ class EventSplitter {
   std::uint64_t bytes_read_ = 0;
   std::uint64_t next_sequence_ = 0;
 
-  std::string carry_;             // bytes of the last block that belong to the next one
+  std::string carry_;  // bytes of the last block that belong to the next one
   std::uint64_t carry_offset_ = 0;
-  std::size_t pos_ = 0;           // next byte to look at
-  std::size_t event_begin_ = 0;   // in state InEvent
+  std::size_t pos_ = 0;          // next byte to look at
+  std::size_t event_begin_ = 0;  // in state InEvent
 
   // Inside of an event or value: the quotes and braces so far.
-  std::uint64_t in_string_ = 0;   // 0 or all ones
+  std::uint64_t in_string_ = 0;  // 0 or all ones
   bool escape_ = false;
   std::uint32_t depth_ = 0;
 
   std::string key_;
   std::string value_;
   bool value_too_long_ = false;
-  std::size_t match_ = 0;         // characters of "traceEvents" seen in state Lost
+  std::size_t match_ = 0;  // characters of "traceEvents" seen in state Lost
 };
 
 }  // namespace sonde

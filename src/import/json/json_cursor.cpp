@@ -71,15 +71,29 @@ void unescape_json(std::string_view raw, std::string& out) {
       continue;
     }
     switch (raw[++i]) {
-      case 'b': out += '\b'; break;
-      case 'f': out += '\f'; break;
-      case 'n': out += '\n'; break;
-      case 'r': out += '\r'; break;
-      case 't': out += '\t'; break;
-      case 'u': i += append_unicode_escape(raw.substr(i + 1), out); break;
+      case 'b':
+        out += '\b';
+        break;
+      case 'f':
+        out += '\f';
+        break;
+      case 'n':
+        out += '\n';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'u':
+        i += append_unicode_escape(raw.substr(i + 1), out);
+        break;
       case '"':
       case '\\':
-      case '/': out += raw[i]; break;
+      case '/':
+        out += raw[i];
+        break;
       default:
         out += '\\';
         out += raw[i];
@@ -114,7 +128,8 @@ bool micros_to_nanos(std::string_view text, std::int64_t& nanos) {
   if (p < end) {  // an exponent
     double value = 0;
     const auto parsed = std::from_chars(text.data(), end, value);
-    if (parsed.ec != std::errc() || parsed.ptr != end || !(std::fabs(value) < double(kMaxMicros))) return false;
+    if (parsed.ec != std::errc() || parsed.ptr != end || !(std::fabs(value) < double(kMaxMicros)))
+      return false;
     nanos = static_cast<std::int64_t>(std::llround(value * 1000));
     return true;
   }

@@ -155,7 +155,8 @@ class JsonCursor {
       value += tenths * 100u + hundredths * 10u + thousandths;
       digit += 4;
     }
-    if (digit >= end_ || (*digit != ',' && *digit != '}' && *digit != ' ' && *digit != '\n')) return false;
+    if (digit >= end_ || (*digit != ',' && *digit != '}' && *digit != ' ' && *digit != '\n'))
+      return false;
     nanos = static_cast<std::int64_t>(value);
     p_ = digit;
     return true;
@@ -173,8 +174,8 @@ class JsonCursor {
       value = value * 10 + static_cast<std::uint64_t>(*digit - '0');
       ++digit;
     }
-    if (digit > first && digit - first <= 18 && digit < end_ && (*digit == ',' || *digit == '}' ||
-                                                                 *digit == ' ' || *digit == '\n' || *digit == ']')) {
+    if (digit > first && digit - first <= 18 && digit < end_ &&
+        (*digit == ',' || *digit == '}' || *digit == ' ' || *digit == '\n' || *digit == ']')) {
       out = negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
       p_ = digit;
       return true;
@@ -189,7 +190,8 @@ class JsonCursor {
     if (!number_text(text, quoted)) return false;
     double value = 0;
     const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && at == text.data() + text.size() && std::isfinite(value)) out = value;
+    if (error == std::errc() && at == text.data() + text.size() && std::isfinite(value))
+      out = value;
     return true;
   }
 
@@ -200,7 +202,8 @@ class JsonCursor {
     const __m128i backslash = _mm_set1_epi8('\\');
     for (; p + 16 <= end; p += 16) {
       const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-      const int mask = _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, backslash)));
+      const int mask =
+          _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, backslash)));
       if (mask != 0) return p + std::countr_zero(static_cast<unsigned>(mask));
     }
 #elif defined(__ARM_NEON)
@@ -241,8 +244,9 @@ class JsonCursor {
   static std::uint64_t nesting_mask(const char* p) {
     const uint8x16_t v = vld1q_u8(reinterpret_cast<const std::uint8_t*>(p));
     const uint8x16_t folded = vorrq_u8(v, vdupq_n_u8(0x20));
-    const uint8x16_t hit = vorrq_u8(vorrq_u8(vceqq_u8(folded, vdupq_n_u8('{')), vceqq_u8(folded, vdupq_n_u8('}'))),
-                                    vceqq_u8(v, vdupq_n_u8('"')));
+    const uint8x16_t hit =
+        vorrq_u8(vorrq_u8(vceqq_u8(folded, vdupq_n_u8('{')), vceqq_u8(folded, vdupq_n_u8('}'))),
+                 vceqq_u8(v, vdupq_n_u8('"')));
     // One set bit of each group of four stands for the byte.
     return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(hit), 4)), 0) &
            UINT64_C(0x1111111111111111);
@@ -316,7 +320,8 @@ class JsonCursor {
     }
     double value = 0;
     const auto as_real = std::from_chars(text.data(), last, value);
-    if (as_real.ec == std::errc() && as_real.ptr == last && !text.empty() && value > -9e18 && value < 9e18) {
+    if (as_real.ec == std::errc() && as_real.ptr == last && !text.empty() && value > -9e18 &&
+        value < 9e18) {
       out = static_cast<std::int64_t>(value);
     }
     return true;

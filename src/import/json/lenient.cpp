@@ -7,7 +7,8 @@ namespace sonde {
 namespace {
 
 constexpr std::array<std::string_view, 16> kEventKeys = {
-    "ph", "cat", "name", "pid", "tid", "ts", "dur", "args", "id", "s", "bp", "tts", "cname", "sf", "id2", "tdur"};
+    "ph", "cat", "name", "pid", "tid",   "ts", "dur", "args",
+    "id", "s",   "bp",   "tts", "cname", "sf", "id2", "tdur"};
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
@@ -75,7 +76,8 @@ std::size_t last_event_boundary(std::string_view text) {
 }
 
 EventEnd end_of_last_event(std::string_view text) {
-  for (std::size_t bracket = text.find(']'); bracket != std::string_view::npos; bracket = text.find(']', bracket + 1)) {
+  for (std::size_t bracket = text.find(']'); bracket != std::string_view::npos;
+       bracket = text.find(']', bracket + 1)) {
     std::size_t end = bracket;
     while (end > 0 && is_space(text[end - 1])) --end;
     if (end == 0 || text[end - 1] != '}') continue;
@@ -89,10 +91,12 @@ EventEnd end_of_last_event(std::string_view text) {
 }
 
 std::size_t next_event_start(std::string_view text) {
-  for (std::size_t brace = text.find('{'); brace != std::string_view::npos; brace = text.find('{', brace + 1)) {
+  for (std::size_t brace = text.find('{'); brace != std::string_view::npos;
+       brace = text.find('{', brace + 1)) {
     std::size_t i = brace;
     while (i > 0 && is_space(text[i - 1])) --i;
-    if (i > 0 && text[i - 1] == ',' && event_key_at(text, skip_space(text, brace + 1))) return brace;
+    if (i > 0 && text[i - 1] == ',' && event_key_at(text, skip_space(text, brace + 1)))
+      return brace;
   }
   return std::string_view::npos;
 }

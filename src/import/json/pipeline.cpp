@@ -67,7 +67,8 @@ class BlockQueue {
 // that no more parts wait than there are blocks.
 class OrderedSink {
  public:
-  OrderedSink(BlockQueue& queue, const std::function<void(void*)>& append) : queue_(queue), append_(append) {}
+  OrderedSink(BlockQueue& queue, const std::function<void(void*)>& append)
+      : queue_(queue), append_(append) {}
 
   void add(EventBlock* block, std::shared_ptr<void> part) {
     std::unique_lock lock(mutex_);
@@ -103,9 +104,10 @@ class OrderedSink {
 
 }  // namespace
 
-Result<bool> run_block_pipeline(EventSplitter& splitter, std::size_t workers,
-                                const std::function<std::shared_ptr<void>(std::size_t, const EventBlock&)>& read,
-                                const std::function<void(void*)>& append, const std::function<void()>& tick) {
+Result<bool> run_block_pipeline(
+    EventSplitter& splitter, std::size_t workers,
+    const std::function<std::shared_ptr<void>(std::size_t, const EventBlock&)>& read,
+    const std::function<void(void*)>& append, const std::function<void()>& tick) {
   BlockQueue queue(workers * 2 + 2);
   OrderedSink sink(queue, append);
   std::optional<Error> failure;

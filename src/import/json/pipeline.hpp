@@ -25,9 +25,10 @@ struct BlockPipeline {
 };
 
 // The type-free heart of it: `append` gets what `read` returned.
-Result<bool> run_block_pipeline(EventSplitter& splitter, std::size_t workers,
-                                const std::function<std::shared_ptr<void>(std::size_t, const EventBlock&)>& read,
-                                const std::function<void(void*)>& append, const std::function<void()>& tick);
+Result<bool> run_block_pipeline(
+    EventSplitter& splitter, std::size_t workers,
+    const std::function<std::shared_ptr<void>(std::size_t, const EventBlock&)>& read,
+    const std::function<void(void*)>& append, const std::function<void()>& tick);
 
 template <class Part>
 Result<bool> BlockPipeline<Part>::run() {

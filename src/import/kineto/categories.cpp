@@ -12,7 +12,9 @@ struct KnownCategory {
   KinetoCategory category;
 };
 
-constexpr KinetoCategory known(SliceKind kind, bool annotation = false) { return {kind, true, annotation}; }
+constexpr KinetoCategory known(SliceKind kind, bool annotation = false) {
+  return {kind, true, annotation};
+}
 
 constexpr std::array kCategories = {
     KnownCategory{"operator", known(SliceKind::Operator)},

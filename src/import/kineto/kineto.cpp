@@ -7,7 +7,9 @@
 namespace sonde {
 namespace {
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
 
 }  // namespace
 
@@ -15,8 +17,8 @@ bool looks_like_kineto(std::string_view head) {
   if (!looks_like_trace_events(head)) return false;
   return contains(head, "\"schemaVersion\"") || contains(head, "\"deviceProperties\"") ||
          contains(head, "\"baseTimeNanoseconds\"") || contains(head, "\"External id\"") ||
-         contains(head, "\"external id\"") || contains(head, "\"cpu_op\"") || contains(head, "\"cuda_runtime\"") ||
-         contains(head, "\"CPU functions\"");
+         contains(head, "\"external id\"") || contains(head, "\"cpu_op\"") ||
+         contains(head, "\"cuda_runtime\"") || contains(head, "\"CPU functions\"");
 }
 
 Result<Trace> import_kineto(const ImportInput& input) {

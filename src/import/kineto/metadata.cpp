@@ -84,18 +84,27 @@ void read_kineto_metadata(const Metadata& metadata, TraceBuilder& builder) {
   TraceMeta& meta = builder.meta();
   for (const auto& [key, value] : metadata) {
     bool usable = true;
-    if (key == "deviceProperties") usable = read_devices(value, meta);
-    else if (key == "distributedInfo") usable = read_distributed(value, meta);
-    else if (key == "baseTimeNanoseconds") usable = read_base_time(value, meta);
-    else if (key == "profile_memory") meta.profile_memory = value != "0" && value != "false";
-    else if (key == "with_stack") meta.with_stack = value != "0" && value != "false";
-    else if (key == "record_shapes") meta.record_shapes = value != "0" && value != "false";
-    else if (key == "with_modules") meta.with_modules = value != "0" && value != "false";
-    else if (key == "with_flops") meta.with_flops = value != "0" && value != "false";
+    if (key == "deviceProperties")
+      usable = read_devices(value, meta);
+    else if (key == "distributedInfo")
+      usable = read_distributed(value, meta);
+    else if (key == "baseTimeNanoseconds")
+      usable = read_base_time(value, meta);
+    else if (key == "profile_memory")
+      meta.profile_memory = value != "0" && value != "false";
+    else if (key == "with_stack")
+      meta.with_stack = value != "0" && value != "false";
+    else if (key == "record_shapes")
+      meta.record_shapes = value != "0" && value != "false";
+    else if (key == "with_modules")
+      meta.with_modules = value != "0" && value != "false";
+    else if (key == "with_flops")
+      meta.with_flops = value != "0" && value != "false";
     if (!usable) {
-      builder.losses().add("metadata_damaged", Severity::Warning,
-                           "A top-level value of the file is not well-formed JSON; it was passed over.", 1,
-                           LossLedger::kNoOffset, value);
+      builder.losses().add(
+          "metadata_damaged", Severity::Warning,
+          "A top-level value of the file is not well-formed JSON; it was passed over.", 1,
+          LossLedger::kNoOffset, value);
     }
     constexpr std::size_t kMaxKept = 4096;
     if (key != "deviceProperties") meta.properties.emplace_back(key, value.substr(0, kMaxKept));
@@ -112,7 +121,8 @@ void guess_kineto_origin(TraceBuilder& builder) {
   for (std::uint32_t i = 0; i < slices.size() && !(fractions && device && runtime); ++i) {
     const SliceId slice(i);
     const SliceKind kind = slices.kind(slice);
-    fractions = fractions || (slices.start(slice) + meta.origin) % 1000 != 0 || slices.duration(slice) % 1000 != 0;
+    fractions = fractions || (slices.start(slice) + meta.origin) % 1000 != 0 ||
+                slices.duration(slice) % 1000 != 0;
     runtime = runtime || is_launch_call(kind);
     device = device || is_device_work(kind);
   }
@@ -122,10 +132,14 @@ void guess_kineto_origin(TraceBuilder& builder) {
     hip = builder.text(slices.name(launches.key(i))).starts_with("hip");
   }
   const bool amd = hip || (!meta.devices.empty() && meta.devices[0].name.starts_with("AMD"));
-  if (uses(builder, "mtia_ccp_events") || uses(builder, "mtia_runtime")) meta.device_family = "MTIA";
-  else if (uses(builder, "xpu_runtime") || uses(builder, "xpu_driver")) meta.device_family = "XPU";
-  else if (amd && (device || runtime)) meta.device_family = "ROCm";
-  else if (device || runtime) meta.device_family = "CUDA";
+  if (uses(builder, "mtia_ccp_events") || uses(builder, "mtia_runtime"))
+    meta.device_family = "MTIA";
+  else if (uses(builder, "xpu_runtime") || uses(builder, "xpu_driver"))
+    meta.device_family = "XPU";
+  else if (amd && (device || runtime))
+    meta.device_family = "ROCm";
+  else if (device || runtime)
+    meta.device_family = "CUDA";
 
   const auto has_key = [&](std::string_view key) {
     for (const auto& property : meta.properties) {
@@ -133,14 +147,20 @@ void guess_kineto_origin(TraceBuilder& builder) {
     }
     return false;
   };
-  if (meta.wall_clock) meta.version = "torch 2.4 or newer";
-  else if (fractions) meta.version = "torch 2.3 or 2.4";
+  if (meta.wall_clock)
+    meta.version = "torch 2.4 or newer";
+  else if (fractions)
+    meta.version = "torch 2.3 or 2.4";
   else if (has_key("record_shapes") || has_key("with_stack") || has_key("profile_memory") ||
-           uses(builder, "ac2g") || uses(builder, "cpu_op")) meta.version = "torch 1.12 to 2.2";
-  else if (!meta.devices.empty() || has_key("distributedInfo") || has_key("traceName")) meta.version = "torch 1.9 to 1.11";
-  else meta.version = "torch 1.8";
+           uses(builder, "ac2g") || uses(builder, "cpu_op"))
+    meta.version = "torch 1.12 to 2.2";
+  else if (!meta.devices.empty() || has_key("distributedInfo") || has_key("traceName"))
+    meta.version = "torch 1.9 to 1.11";
+  else
+    meta.version = "torch 1.8";
   for (const auto& [key, value] : meta.properties) {
-    if (key == "cuda_runtime_version") meta.version += ", CUDA " + cuda_version(whole_number(value, 0));
+    if (key == "cuda_runtime_version")
+      meta.version += ", CUDA " + cuda_version(whole_number(value, 0));
     if (key == "hip_runtime_version") meta.version += ", HIP " + value;
   }
   // Until 2024 the file's times were Unix times.

@@ -26,8 +26,10 @@ std::string mend_utf8(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
-    if (length == 0) out += "\xEF\xBF\xBD";
-    else out += text.substr(0, length);
+    if (length == 0)
+      out += "\xEF\xBF\xBD";
+    else
+      out += text.substr(0, length);
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return out;
@@ -76,7 +78,8 @@ void EventAssembler::append(const Batch& batch) {
         append_half(names, batch, record, at);
         break;
       case RecordType::Marker:
-        builder_.add_marker({record.time, track(names, record.track), string(names, record.name), record.scope});
+        builder_.add_marker(
+            {record.time, track(names, record.track), string(names, record.name), record.scope});
         break;
       case RecordType::Allocation: {
         Allocation allocation = batch.allocations[at.allocation++];
@@ -120,11 +123,15 @@ void EventAssembler::append(const Batch& batch) {
       case RecordType::ProcessLabels:
       case RecordType::ProcessSortIndex: {
         const TrackKey& key = names.track_keys[record.track];
-        const StringId pid_text = key.pid_text == kNoLocal ? StringId() : string(names, key.pid_text);
+        const StringId pid_text =
+            key.pid_text == kNoLocal ? StringId() : string(names, key.pid_text);
         ProcessInfo& info = *find_process(key.pid, pid_text, true);
-        if (record.type == RecordType::ProcessName) info.name = string(names, record.category);
-        else if (record.type == RecordType::ProcessLabels) info.labels = string(names, record.category);
-        else info.sort_index = record.duration;
+        if (record.type == RecordType::ProcessName)
+          info.name = string(names, record.category);
+        else if (record.type == RecordType::ProcessLabels)
+          info.labels = string(names, record.category);
+        else
+          info.sort_index = record.duration;
         break;
       }
     }
@@ -193,7 +200,8 @@ TrackId EventAssembler::global_track(ReaderNames& names, const TrackKey& local_k
   }
 }
 
-EventAssembler::ProcessInfo* EventAssembler::find_process(std::int64_t pid, StringId pid_text, bool add) {
+EventAssembler::ProcessInfo* EventAssembler::find_process(std::int64_t pid, StringId pid_text,
+                                                          bool add) {
   std::uint64_t hash = mix_bits(mix_bits(static_cast<std::uint64_t>(pid)) ^ pid_text.value);
   for (;; hash = mix_bits(hash + 1)) {
     const std::uint32_t* known = process_ids_.find(hash);
@@ -213,9 +221,11 @@ OperatorRow EventAssembler::operator_row(ReaderNames& names, const Batch& batch,
   row.stack = optional_string(names, row.stack);
   row.module = optional_string(names, row.module);
   if (texts.shapes != kNoLocal || texts.types != kNoLocal || texts.concrete != kNoLocal) {
-    const auto text = [&](LocalId local) { return local == kNoLocal ? StringId() : string(names, local); };
-    row.inputs =
-        builder_.intern_inputs({text(texts.shapes), text(texts.types), text(texts.strides), text(texts.concrete)});
+    const auto text = [&](LocalId local) {
+      return local == kNoLocal ? StringId() : string(names, local);
+    };
+    row.inputs = builder_.intern_inputs(
+        {text(texts.shapes), text(texts.types), text(texts.strides), text(texts.concrete)});
   }
   return row;
 }
@@ -243,9 +253,11 @@ void EventAssembler::place_track(SliceKind kind, TrackId track, std::int32_t dev
   }
 }
 
-void EventAssembler::append_slice(ReaderNames& names, const Batch& batch, const Record& record, Cursor& at) {
+void EventAssembler::append_slice(ReaderNames& names, const Batch& batch, const Record& record,
+                                  Cursor& at) {
   const TrackId on = track(names, record.track);
-  const SliceId slice = builder_.add_slice(record.time, record.duration, on, string(names, record.name), record.kind);
+  const SliceId slice =
+      builder_.add_slice(record.time, record.duration, on, string(names, record.name), record.kind);
   std::int32_t device = -1;
   if (record.rows & kOperatorRow) builder_.add_operator(slice, operator_row(names, batch, at));
   if (record.rows & kLaunchRow) builder_.add_launch(slice, batch.launches[at.launch++]);
@@ -254,13 +266,15 @@ void EventAssembler::append_slice(ReaderNames& names, const Batch& batch, const 
     builder_.add_device_work(slice, batch.device_work[at.device++]);
   }
   if (record.rows & kPythonRow) builder_.add_python(slice, batch.python[at.python++]);
-  if (record.rows & kCollectiveRow) builder_.add_collective(slice, collective_row(names, batch, at));
+  if (record.rows & kCollectiveRow)
+    builder_.add_collective(slice, collective_row(names, batch, at));
   if (record.rows & kCategoryRow) builder_.add_category(slice, string(names, record.category));
   place_track(record.kind, on, device);
   last_slice_[on.index()] = slice;
 }
 
-void EventAssembler::append_half(ReaderNames& names, const Batch& batch, const Record& record, Cursor& at) {
+void EventAssembler::append_half(ReaderNames& names, const Batch& batch, const Record& record,
+                                 Cursor& at) {
   HalfSlice half;
   half.track = track(names, record.track);
   half.time = record.time;
@@ -301,7 +315,8 @@ void EventAssembler::close_halves() {
     } else if (open.empty()) {
       ++without_begin;
     } else {
-      const auto limit = open.rbegin() + static_cast<std::ptrdiff_t>(std::min(open.size(), kMatchDepth));
+      const auto limit =
+          open.rbegin() + static_cast<std::ptrdiff_t>(std::min(open.size(), kMatchDepth));
       auto match = std::find_if(open.rbegin(), limit, [&](std::size_t begin) {
         return half.name == no_name || halves_[begin].name == half.name;
       });
@@ -323,7 +338,8 @@ void EventAssembler::close_halves() {
   for (std::size_t i = 0; i < halves_.size(); ++i) {
     const HalfSlice& half = halves_[i];
     if (!half.begins) continue;
-    const SliceId slice = builder_.add_slice(half.time, ends[i] - half.time, half.track, half.name, half.kind);
+    const SliceId slice =
+        builder_.add_slice(half.time, ends[i] - half.time, half.track, half.name, half.kind);
     if (half.rows != UINT32_MAX) {
       const PendingRows& rows = pending_rows_[half.rows];
       if (rows.op) builder_.add_operator(slice, *rows.op);
@@ -335,14 +351,17 @@ void EventAssembler::close_halves() {
     }
     if (half.category.valid()) builder_.add_category(slice, half.category);
   }
-  builder_.losses().add("end_without_begin", Severity::Warning,
-                        "End events without a begin before them on their track; they were passed over.",
-                        without_begin);
-  builder_.losses().add("begin_without_end", Severity::Warning,
-                        "Begin events that nothing ends; the slices are kept up to the end of their track.",
-                        without_end);
+  builder_.losses().add(
+      "end_without_begin", Severity::Warning,
+      "End events without a begin before them on their track; they were passed over.",
+      without_begin);
+  builder_.losses().add(
+      "begin_without_end", Severity::Warning,
+      "Begin events that nothing ends; the slices are kept up to the end of their track.",
+      without_end);
   builder_.losses().add("end_name_mismatch", Severity::Info,
-                        "End events whose name no open slice has; they closed the innermost one.", mismatched);
+                        "End events whose name no open slice has; they closed the innermost one.",
+                        mismatched);
   halves_.clear();
 }
 
@@ -360,8 +379,10 @@ void EventAssembler::name_tracks() {
 }
 
 void EventAssembler::finish(unsigned threads, const Metadata& metadata) {
-  if (pair_) pair_(halves_, builder_);
-  else close_halves();
+  if (pair_)
+    pair_(halves_, builder_);
+  else
+    close_halves();
   add_samples(builder_, samples_, metadata);
   name_tracks();
   builder_.nest(threads);
@@ -390,10 +411,12 @@ void EventAssembler::bind_flows() {
   for (std::size_t t = 0; t < points.size(); ++t) {
     std::vector<SliceId>& list = by_start[t];
     std::sort(list.begin(), list.end(), [&](SliceId a, SliceId b) {
-      return std::tuple(slices.start(a), slices.depth(a), a) < std::tuple(slices.start(b), slices.depth(b), b);
+      return std::tuple(slices.start(a), slices.depth(a), a) <
+             std::tuple(slices.start(b), slices.depth(b), b);
     });
-    std::stable_sort(points[t].begin(), points[t].end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return flows_[a].time < flows_[b].time; });
+    std::stable_sort(points[t].begin(), points[t].end(), [&](std::uint32_t a, std::uint32_t b) {
+      return flows_[a].time < flows_[b].time;
+    });
     std::vector<SliceId> open;  // the slice that began last, and its parents below it
     auto next = list.begin();
     for (const std::uint32_t i : points[t]) {
@@ -416,7 +439,8 @@ void EventAssembler::draw_flows() {
     const FlowPoint& p = flows_[i];
     return std::tuple(p.category, p.id_text, p.id, p.time, p.type, i);
   };
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  std::sort(order.begin(), order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
   std::uint64_t loose = 0;
   const FlowPoint* from = nullptr;
   for (const std::uint32_t i : order) {
@@ -431,12 +455,14 @@ void EventAssembler::draw_flows() {
       ++loose;
       continue;
     }
-    if (is_backward_flow(builder_.text(point.category))) builder_.add_backward_link(from->bound, point.bound);
-    else builder_.add_flow_link(from->bound, point.bound);
+    if (is_backward_flow(builder_.text(point.category)))
+      builder_.add_backward_link(from->bound, point.bound);
+    else
+      builder_.add_flow_link(from->bound, point.bound);
     from = &point;
   }
-  builder_.losses().add("loose_flow", Severity::Info, "Arrows (flow events) that lack a start or a slice to bind to.",
-                        loose);
+  builder_.losses().add("loose_flow", Severity::Info,
+                        "Arrows (flow events) that lack a start or a slice to bind to.", loose);
   flows_.clear();
 }
 

@@ -83,10 +83,10 @@ class EventAssembler {
   std::vector<ReaderNames> readers_;
   std::vector<ProcessInfo> processes_;
   FlatMap<std::uint32_t> process_ids_;
-  StringPool invalid_texts_;            // those with bytes that are no UTF-8
-  std::vector<TrackKey> track_keys_;    // of each track; texts are trace strings
+  StringPool invalid_texts_;          // those with bytes that are no UTF-8
+  std::vector<TrackKey> track_keys_;  // of each track; texts are trace strings
   FlatMap<std::uint32_t> track_ids_;
-  std::vector<SliceId> last_slice_;     // of each track
+  std::vector<SliceId> last_slice_;  // of each track
   std::vector<HalfSlice> halves_;
   std::vector<PendingRows> pending_rows_;  // HalfSlice::rows counts in it
   std::vector<FlowPoint> flows_;

@@ -19,8 +19,21 @@ using LocalId = std::uint32_t;
 inline constexpr LocalId kNoLocal = UINT32_MAX;
 
 enum class RecordType : std::uint8_t {
-  Slice, Begin, End, Marker, Allocation, Counter, FlowStart, FlowStep, FlowEnd, Sample,
-  ProcessName, ProcessLabels, ProcessSortIndex, ThreadName, ThreadSortIndex,
+  Slice,
+  Begin,
+  End,
+  Marker,
+  Allocation,
+  Counter,
+  FlowStart,
+  FlowStep,
+  FlowEnd,
+  Sample,
+  ProcessName,
+  ProcessLabels,
+  ProcessSortIndex,
+  ThreadName,
+  ThreadSortIndex,
 };
 
 enum RecordRows : std::uint8_t {
@@ -34,10 +47,10 @@ enum RecordRows : std::uint8_t {
 
 struct Record {
   Nanos time = 0;
-  Nanos duration = 0;        // sort indices too
+  Nanos duration = 0;  // sort indices too
   LocalId name = 0;
   LocalId track = 0;
-  LocalId category = 0;      // names, labels and series: their text
+  LocalId category = 0;  // names, labels and series: their text
   RecordType type = RecordType::Slice;
   SliceKind kind = SliceKind::Other;
   std::uint8_t rows = 0;
@@ -71,20 +84,20 @@ struct Batch {
   std::uint64_t disk_offset = 0;  // see EventBlock
   std::size_t reader = 0;
 
-  std::uint64_t strings_epoch = 0;           // counts up when the reader forgot its strings
-  std::vector<std::string_view> new_strings; // next local ids, in order
-  std::shared_ptr<void> string_owner;        // keeps the views alive
+  std::uint64_t strings_epoch = 0;            // counts up when the reader forgot its strings
+  std::vector<std::string_view> new_strings;  // next local ids, in order
+  std::shared_ptr<void> string_owner;         // keeps the views alive
   std::vector<TrackKey> new_tracks;
-  std::vector<LocalId> new_categories;       // those that the reader met for the first time
+  std::vector<LocalId> new_categories;  // those that the reader met for the first time
 
   std::vector<Record> records;
-  std::vector<OperatorRow> operators;        // their StringIds hold LocalIds
-  std::vector<InputTexts> inputs;            // one for each row of `operators`
+  std::vector<OperatorRow> operators;  // their StringIds hold LocalIds
+  std::vector<InputTexts> inputs;      // one for each row of `operators`
   std::vector<LaunchRow> launches;
   std::vector<DeviceRow> device_work;
   std::vector<PythonRow> python;
-  std::vector<CollectiveRow> collectives;    // their StringIds hold LocalIds
-  std::vector<Allocation> allocations;       // without time and track
+  std::vector<CollectiveRow> collectives;  // their StringIds hold LocalIds
+  std::vector<Allocation> allocations;     // without time and track
   std::vector<double> counter_values;
   std::vector<FlowId> flow_ids;
   LossLedger losses;

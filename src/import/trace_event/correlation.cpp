@@ -22,7 +22,8 @@ class LaunchIndex {
       const LaunchRow& row = launches.row(i);
       if (row.correlation == kNoNumber || !is_launch_call(slices_.kind(launches.key(i)))) continue;
       bool fresh = false;
-      Call& call = calls_.get_or_insert(static_cast<std::uint64_t>(row.correlation), {launches.key(i), false}, &fresh);
+      Call& call = calls_.get_or_insert(static_cast<std::uint64_t>(row.correlation),
+                                        {launches.key(i), false}, &fresh);
       if (fresh) continue;
       if (!call.shared) shared_.push_back({row.correlation, call.slice});
       call.shared = true;
@@ -42,10 +43,11 @@ class LaunchIndex {
     const Call* call = calls_.find(static_cast<std::uint64_t>(correlation));
     if (call == nullptr) return {};
     if (!call->shared) return call->slice;
-    const auto behind = std::upper_bound(
-        shared_.begin(), shared_.end(), std::pair(correlation, time), [&](const auto& key, const Shared& entry) {
-          return key < std::pair(entry.correlation, slices_.start(entry.slice));
-        });
+    const auto behind =
+        std::upper_bound(shared_.begin(), shared_.end(), std::pair(correlation, time),
+                         [&](const auto& key, const Shared& entry) {
+                           return key < std::pair(entry.correlation, slices_.start(entry.slice));
+                         });
     const bool found = behind != shared_.begin() && std::prev(behind)->correlation == correlation;
     return found ? std::prev(behind)->slice : behind->slice;
   }
@@ -108,7 +110,8 @@ void link_operators(TraceBuilder& builder) {
     by_id.reserve(operators.size());
     for (std::size_t i = 0; i < operators.size(); ++i) {
       const std::int64_t id = operators.row(i).external_id;
-      if (id != kNoNumber && id != 0) by_id.get_or_insert(static_cast<std::uint64_t>(id), operators.key(i));
+      if (id != kNoNumber && id != 0)
+        by_id.get_or_insert(static_cast<std::uint64_t>(id), operators.key(i));
     }
   }
   EnclosingOperators enclosing(slices);
@@ -116,7 +119,9 @@ void link_operators(TraceBuilder& builder) {
     const SliceId launch = launches.key(i);
     if (!is_launch_call(slices.kind(launch))) continue;
     const std::int64_t id = launches.row(i).external_id;
-    const SliceId* op = use_ids && id != kNoNumber && id != 0 ? by_id.find(static_cast<std::uint64_t>(id)) : nullptr;
+    const SliceId* op = use_ids && id != kNoNumber && id != 0
+                            ? by_id.find(static_cast<std::uint64_t>(id))
+                            : nullptr;
     const SliceId owner = op != nullptr ? *op : enclosing.find(launch);
     if (owner.valid()) builder.add_operator_link(owner, launch);
   }
@@ -133,15 +138,20 @@ void link_device_work(TraceBuilder& builder) {
     const std::int64_t correlation = device_work.row(i).correlation;
     const SliceId launch =
         correlation == kNoNumber ? SliceId() : launches.find(correlation, slices.start(slice));
-    if (launch.valid()) builder.add_launch_link(launch, slice);
-    else ++alone;
+    if (launch.valid())
+      builder.add_launch_link(launch, slice);
+    else
+      ++alone;
   }
-  builder.losses().add("duplicate_correlation", Severity::Info,
-                       "Launch calls that share a correlation id with another; device work goes to the last one "
-                       "before it.",
-                       launches.duplicates());
-  builder.losses().add("device_work_without_launch", Severity::Info,
-                       "Kernels and copies whose launch call is not in the trace; they belong to no operator.", alone);
+  builder.losses().add(
+      "duplicate_correlation", Severity::Info,
+      "Launch calls that share a correlation id with another; device work goes to the last one "
+      "before it.",
+      launches.duplicates());
+  builder.losses().add(
+      "device_work_without_launch", Severity::Info,
+      "Kernels and copies whose launch call is not in the trace; they belong to no operator.",
+      alone);
 }
 
 }  // namespace

@@ -27,9 +27,12 @@ bool time(JsonCursor& in, TimeState& state, Nanos& out) {
   std::string_view text;
   bool quoted = false;
   if (!in.number_text(text, quoted)) return false;
-  if (text.empty()) state = TimeState::Missing;
-  else if (!micros_to_nanos(text, out)) state = TimeState::Bad;
-  else state = quoted ? TimeState::Quoted : TimeState::Good;
+  if (text.empty())
+    state = TimeState::Missing;
+  else if (!micros_to_nanos(text, out))
+    state = TimeState::Bad;
+  else
+    state = quoted ? TimeState::Quoted : TimeState::Good;
   return true;
 }
 
@@ -75,7 +78,8 @@ bool common_argument(JsonCursor& in, std::string_view key, EventArgs& args, bool
       if (key == "Input type") return ok = in.raw_value(args.types), true;
       break;
     case 11:
-      if (key == "External id" || key == "external id") return ok = in.integer(args.external_id), true;
+      if (key == "External id" || key == "external id")
+        return ok = in.integer(args.external_id), true;
       if (key == "correlation") return ok = in.integer(args.correlation), true;
       break;
     case 13:

@@ -44,7 +44,8 @@ bool is_launch_flow(std::string_view category) {
 
 }  // namespace
 
-EventReader::EventReader(std::size_t number, Dialect dialect) : number_(number), dialect_(dialect) {}
+EventReader::EventReader(std::size_t number, Dialect dialect)
+    : number_(number), dialect_(dialect) {}
 
 std::unique_ptr<Batch> EventReader::read(const EventBlock& block, std::unique_ptr<Batch> spare) {
   batch_ = spare ? std::move(spare) : std::make_unique<Batch>();
@@ -93,29 +94,34 @@ void EventReader::read_broken_event(std::string_view text, std::uint64_t offset,
     const EventEnd end = last ? end_of_last_event(piece) : EventEnd{};
     if (end.at != std::string_view::npos && read_piece(piece.substr(0, end.at), at)) {
       batch_->losses.add("metadata_hidden", Severity::Warning,
-                         "Top-level values behind the events, hidden by raw quotes in an event; they were passed over.",
+                         "Top-level values behind the events, hidden by raw quotes in an event; "
+                         "they were passed over.",
                          end.keys_follow ? 1 : 0, at + end.at, piece.substr(end.at));
     } else if (cut && last) {
-      batch_->losses.add("input_cut", Severity::Warning,
-                         "The file ends before its JSON does: it was cut. All events before the cut are read.",
-                         1, at, piece);
+      batch_->losses.add(
+          "input_cut", Severity::Warning,
+          "The file ends before its JSON does: it was cut. All events before the cut are read.", 1,
+          at, piece);
     } else {
       ++batch_->events;
       batch_->losses.add("event_unreadable", Severity::Warning,
-                         "Events that are not well-formed JSON; they were passed over.", 1, at, piece);
+                         "Events that are not well-formed JSON; they were passed over.", 1, at,
+                         piece);
     }
   }
 }
 
-// Takes one event, its quotes mended where they must be; false where that does not make it readable.
+// Takes one event, its quotes mended where they must be; false where that does not make it
+// readable.
 bool EventReader::read_piece(std::string_view piece, std::uint64_t offset) {
   const bool well_formed = parse_event(piece, event_);
   if (!well_formed) {
     mend_quotes(piece, mended_);
     if (!parse_event(mended_, event_)) return false;
-    batch_->losses.add("event_mended", Severity::Info,
-                       "Events with raw quotes inside of a text; the quotes were taken for a part of it.",
-                       1, offset, piece);
+    batch_->losses.add(
+        "event_mended", Severity::Info,
+        "Events with raw quotes inside of a text; the quotes were taken for a part of it.", 1,
+        offset, piece);
   }
   ++batch_->events;
   take(event_, offset, piece);
@@ -128,21 +134,25 @@ void EventReader::take(const Event& event, std::uint64_t offset, std::string_vie
   record.scope = event.scope;
   const bool timeless = event.phase == 'M';
   if (!timeless && (event.time_state == TimeState::Missing || event.time_state == TimeState::Bad)) {
-    batch_->losses.add(event.time_state == TimeState::Bad ? "time_unusable" : "time_missing", Severity::Warning,
-                       event.time_state == TimeState::Bad
-                           ? "Events whose time is no number that a clock can show; they were passed over."
-                           : "Events without a time; they were passed over.",
-                       1, offset, text);
+    batch_->losses.add(
+        event.time_state == TimeState::Bad ? "time_unusable" : "time_missing", Severity::Warning,
+        event.time_state == TimeState::Bad
+            ? "Events whose time is no number that a clock can show; they were passed over."
+            : "Events without a time; they were passed over.",
+        1, offset, text);
     return;
   }
-  if (!timeless && (event.time_state == TimeState::Quoted || event.duration_state == TimeState::Quoted)) {
+  if (!timeless &&
+      (event.time_state == TimeState::Quoted || event.duration_state == TimeState::Quoted)) {
     batch_->losses.add("time_as_text", Severity::Info,
-                       "Events whose time stands in quotes; it was read as a number.", 1, offset, text);
+                       "Events whose time stands in quotes; it was read as a number.", 1, offset,
+                       text);
   }
   if (event.odd_id) {
-    batch_->losses.add("id_unusable", Severity::Warning,
-                       "Events whose pid, tid or id is neither a number nor a text; 0 was taken for it.", 1, offset,
-                       text);
+    batch_->losses.add(
+        "id_unusable", Severity::Warning,
+        "Events whose pid, tid or id is neither a number nor a text; 0 was taken for it.", 1,
+        offset, text);
   }
   switch (event.phase) {
     case 'X':
@@ -179,7 +189,8 @@ void EventReader::take(const Event& event, std::uint64_t offset, std::string_vie
     case 'O':
     case 'D':
       batch_->losses.add("object_events", Severity::Info,
-                         "Object life-time events (N, O, D) have no place in Sonde's model; they were passed over.",
+                         "Object life-time events (N, O, D) have no place in Sonde's model; they "
+                         "were passed over.",
                          1, offset, text);
       return;
     case '(':
@@ -189,28 +200,33 @@ void EventReader::take(const Event& event, std::uint64_t offset, std::string_vie
     case 'V':
     case 'v':
     case 'c':
-      batch_->losses.add("unused_phase", Severity::Info,
-                         "Memory dumps, clock marks and contexts (v, V, c, parentheses) are not used.", 1, offset,
-                         text);
+      batch_->losses.add(
+          "unused_phase", Severity::Info,
+          "Memory dumps, clock marks and contexts (v, V, c, parentheses) are not used.", 1, offset,
+          text);
       return;
     default:
-      batch_->losses.add("unknown_phase", Severity::Warning,
-                         "Events of a type (ph) that the format does not have; they were passed over.", 1, offset,
-                         text);
+      batch_->losses.add(
+          "unknown_phase", Severity::Warning,
+          "Events of a type (ph) that the format does not have; they were passed over.", 1, offset,
+          text);
   }
 }
 
-void EventReader::take_slice(const Event& event, Record& record, std::uint64_t offset, std::string_view text) {
+void EventReader::take_slice(const Event& event, Record& record, std::uint64_t offset,
+                             std::string_view text) {
   record.duration = event.duration;
   if (event.duration_state == TimeState::Missing) {
     record.duration = 0;
     batch_->losses.add("duration_missing", Severity::Warning,
-                       "Complete events (ph X) without a duration; they are kept with 0.", 1, offset, text);
+                       "Complete events (ph X) without a duration; they are kept with 0.", 1,
+                       offset, text);
   } else if (event.duration_state == TimeState::Bad || event.duration > kMaxDuration) {
     record.duration = 0;
-    batch_->losses.add("duration_unusable", Severity::Warning,
-                       "Durations that are no number, or longer than ten years; the events are kept with 0.", 1,
-                       offset, text);
+    batch_->losses.add(
+        "duration_unusable", Severity::Warning,
+        "Durations that are no number, or longer than ten years; the events are kept with 0.", 1,
+        offset, text);
   } else if (event.duration < 0) {
     record.duration = 0;
     batch_->losses.add("duration_negative", Severity::Warning,
@@ -238,8 +254,9 @@ void EventReader::take_rows(const Event& event, Record& record) {
   if (!known.known) {
     record.kind = dialect_ == Dialect::Kineto ? SliceKind::Other : SliceKind::UserRange;
     if (dialect_ == Dialect::Kineto) {
-      batch_->losses.add("unknown_category", Severity::Info,
-                         "Events of a category that Sonde does not know; they are kept as kind \"other\".");
+      batch_->losses.add(
+          "unknown_category", Severity::Info,
+          "Events of a category that Sonde does not know; they are kept as kind \"other\".");
     }
   }
   if (!known.known || record.kind == SliceKind::Other) {
@@ -264,7 +281,8 @@ void EventReader::take_rows(const Event& event, Record& record) {
                                 intern_optional(args.strides), intern_optional(args.concrete)});
       record.rows |= kOperatorRow;
     }
-  } else if (is_launch_call(record.kind) || record.kind == SliceKind::Sync || record.kind == SliceKind::Overhead) {
+  } else if (is_launch_call(record.kind) || record.kind == SliceKind::Sync ||
+             record.kind == SliceKind::Overhead) {
     batch_->launches.push_back({args.correlation, args.external_id, args.cbid});
     record.rows |= kLaunchRow;
   } else if (record.kind == SliceKind::PythonFunction || record.kind == SliceKind::Module) {
@@ -310,8 +328,8 @@ void EventReader::take_rows(const Event& event, Record& record) {
   batch_->records.push_back(record);
 }
 
-// One half of a slice. MXNet's categories say what it is only together with their track: the importer
-// finds that out when it puts the halves together.
+// One half of a slice. MXNet's categories say what it is only together with their track: the
+// importer finds that out when it puts the halves together.
 void EventReader::take_half(const Event& event, Record& record) {
   if (dialect_ != Dialect::MXNet) return take_rows(event, record);
   record.category = event.category.text.empty() ? 0 : intern(event.category);
@@ -330,7 +348,8 @@ void EventReader::take_instant(const Event& event, Record& record) {
     allocation.bytes = event.rare.bytes == kNoNumber ? 0 : event.rare.bytes;
     allocation.total_allocated = event.rare.total_allocated;
     allocation.total_reserved = event.rare.total_reserved;
-    allocation.device_type = event.rare.device_type == kNoNumber ? 0 : small(event.rare.device_type);
+    allocation.device_type =
+        event.rare.device_type == kNoNumber ? 0 : small(event.rare.device_type);
     allocation.device = event.rare.device_id == kNoNumber ? -1 : small(event.rare.device_id);
     allocation.out_of_memory = record.name == out_of_memory_name_;
     batch_->allocations.push_back(allocation);
@@ -369,8 +388,10 @@ void EventReader::take_flow(const Event& event, Record& record) {
   record.category = event.category.text.empty() ? 0 : intern(event.category);
   record.track = track(event);
   FlowId id;
-  if (event.id.type == ScalarText::Type::Text) id.text = intern(event.id.text);
-  else id.number = event.id.number;
+  if (event.id.type == ScalarText::Type::Text)
+    id.text = intern(event.id.text);
+  else
+    id.number = event.id.number;
   batch_->flow_ids.push_back(id);
   batch_->records.push_back(record);
 }
@@ -382,8 +403,10 @@ void EventReader::take_async(const Event& event, Record& record) {
   } else {
     std::string lane(event.category.text);
     lane += ':';
-    if (event.id.type == ScalarText::Type::Text) lane += event.id.text.text;
-    else lane += std::to_string(event.id.number);
+    if (event.id.type == ScalarText::Type::Text)
+      lane += event.id.text.text;
+    else
+      lane += std::to_string(event.id.number);
     record.track = track(event, intern(lane));
   }
   switch (event.phase) {
@@ -412,9 +435,9 @@ void EventReader::take_metadata(const Event& event, Record& record) {
                        "Metadata events (ph M) of a name that Sonde does not use.");
     return;
   }
-  record.type = name == "process_name"     ? RecordType::ProcessName
-                : name == "process_labels" ? RecordType::ProcessLabels
-                : name == "thread_name"    ? RecordType::ThreadName
+  record.type = name == "process_name"        ? RecordType::ProcessName
+                : name == "process_labels"    ? RecordType::ProcessLabels
+                : name == "thread_name"       ? RecordType::ThreadName
                 : name == "thread_sort_index" ? RecordType::ThreadSortIndex
                                               : RecordType::ProcessSortIndex;
   record.track = track(event);
@@ -465,15 +488,21 @@ LocalId EventReader::track(const Event& event, LocalId lane) {
     normalise_thread(tid);
   } else if (dialect_ == Dialect::MXNet) {
     // What ran on no device has the hash of its category for a pid: the category itself says more.
-    const bool on_device = (event.phase == 'B' || event.phase == 'E') && is_mxnet_device(event.pid.number);
+    const bool on_device =
+        (event.phase == 'B' || event.phase == 'E') && is_mxnet_device(event.pid.number);
     in_category = !event.category.text.empty() && !on_device;
   }
-  if (in_category) key.pid_text = intern(event.category);
-  else if (event.pid.type == ScalarText::Type::Text) key.pid_text = intern(event.pid.text);
-  else key.pid = event.pid.number;
+  if (in_category)
+    key.pid_text = intern(event.category);
+  else if (event.pid.type == ScalarText::Type::Text)
+    key.pid_text = intern(event.pid.text);
+  else
+    key.pid = event.pid.number;
   if (lane == kNoLocal) {
-    if (tid.type == ScalarText::Type::Text) key.tid_text = intern(tid.text);
-    else key.tid = tid.number;
+    if (tid.type == ScalarText::Type::Text)
+      key.tid_text = intern(tid.text);
+    else
+      key.tid = tid.number;
   }
   key.lane = lane;
   return track(key);

@@ -53,7 +53,7 @@ class EventReader {
   Dialect dialect_;
   std::shared_ptr<StringPool> strings_;
   std::uint64_t epoch_ = 0;
-  std::vector<KinetoCategory> categories_;      // by local string
+  std::vector<KinetoCategory> categories_;  // by local string
   std::vector<bool> category_known_;
   std::vector<TrackKey> tracks_;
   FlatMap<LocalId> track_ids_;

@@ -55,8 +55,11 @@ class FrameTable {
     for (const auto& [id, value] : frames) {
       object frame;
       if (value.get(frame) != simdjson::SUCCESS) continue;
-      frames_.emplace(std::string(id), Frame{member_text(frame, "name"), member_text(frame, "category"),
-                                             member_text(frame, "parent"), {}, false});
+      frames_.emplace(std::string(id), Frame{member_text(frame, "name"),
+                                             member_text(frame, "category"),
+                                             member_text(frame, "parent"),
+                                             {},
+                                             false});
     }
   }
 
@@ -112,7 +115,8 @@ void add_sample_list(TraceBuilder& builder, FrameTable& frames, const std::strin
     object sample;
     element at;
     Nanos time = 0;
-    if (entry.get(sample) != simdjson::SUCCESS || sample["ts"].get(at) != simdjson::SUCCESS || !time_of(at, time)) {
+    if (entry.get(sample) != simdjson::SUCCESS || sample["ts"].get(at) != simdjson::SUCCESS ||
+        !time_of(at, time)) {
       ++unusable;
       continue;
     }
@@ -127,13 +131,14 @@ void add_sample_list(TraceBuilder& builder, FrameTable& frames, const std::strin
     if (sample["weight"].get(at) == simdjson::SUCCESS && !number_of(at, weight)) weight = 1;
     builder.add_sample({time, track->second, frames.stack(member_text(sample, "sf")), weight});
   }
-  builder.losses().add("sample_unusable", Severity::Warning, "Samples without a usable time; they were passed over.",
-                       unusable);
+  builder.losses().add("sample_unusable", Severity::Warning,
+                       "Samples without a usable time; they were passed over.", unusable);
 }
 
 }  // namespace
 
-void add_samples(TraceBuilder& builder, const std::vector<PendingSample>& samples, const Metadata& metadata) {
+void add_samples(TraceBuilder& builder, const std::vector<PendingSample>& samples,
+                 const Metadata& metadata) {
   const std::string* raw_frames = raw_value(metadata, "stackFrames");
   const std::string* raw_samples = raw_value(metadata, "samples");
   if (samples.empty() && raw_samples == nullptr) return;
@@ -142,11 +147,13 @@ void add_samples(TraceBuilder& builder, const std::vector<PendingSample>& sample
   const bool has_frames =
       raw_frames != nullptr && parser.parse(*raw_frames).get(frame_object) == simdjson::SUCCESS;
   simdjson::dom::parser empty_parser;
-  if (!has_frames && empty_parser.parse(std::string("{}")).get(frame_object) != simdjson::SUCCESS) return;
+  if (!has_frames && empty_parser.parse(std::string("{}")).get(frame_object) != simdjson::SUCCESS)
+    return;
   FrameTable frames(builder, frame_object);
   for (const PendingSample& sample : samples) {
     StackId stack = frames.stack(std::string(builder.text(sample.frame)));
-    if (!stack.valid()) stack = builder.intern_stack({StackId(), sample.name, StringId(std::uint32_t{0}), 0});
+    if (!stack.valid())
+      stack = builder.intern_stack({StackId(), sample.name, StringId(std::uint32_t{0}), 0});
     builder.add_sample({sample.time, sample.track, stack, sample.weight});
   }
   if (raw_samples != nullptr) add_sample_list(builder, frames, *raw_samples);

@@ -18,6 +18,7 @@ struct PendingSample {
 
 // Adds the sample events (ph P), each with its stack out of the top-level stackFrames, and the
 // samples of the top-level list of that name.
-void add_samples(TraceBuilder& builder, const std::vector<PendingSample>& samples, const Metadata& metadata);
+void add_samples(TraceBuilder& builder, const std::vector<PendingSample>& samples,
+                 const Metadata& metadata);
 
 }  // namespace sonde

@@ -12,7 +12,9 @@ namespace sonde {
 namespace {
 
 std::size_t skip_space(std::string_view text, std::size_t i) {
-  while (i < text.size() && (text[i] == ' ' || text[i] == '\n' || text[i] == '\r' || text[i] == '\t')) ++i;
+  while (i < text.size() &&
+         (text[i] == ' ' || text[i] == '\n' || text[i] == '\r' || text[i] == '\t'))
+    ++i;
   return i;
 }
 
@@ -40,7 +42,8 @@ class SpareBatches {
 };
 
 unsigned thread_count(const LoadOptions& options) {
-  const unsigned wanted = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();
+  const unsigned wanted =
+      options.threads != 0 ? options.threads : std::thread::hardware_concurrency();
   return std::clamp(wanted, 1u, 16u);
 }
 
@@ -59,8 +62,8 @@ bool looks_like_trace_events(std::string_view head) {
   return i >= head.size() || head[i] == '{' || head[i] == ']';
 }
 
-Result<EventFileFacts> read_trace_events(const ImportInput& input, Dialect dialect, TraceBuilder& builder,
-                                         PairHalves pair) {
+Result<EventFileFacts> read_trace_events(const ImportInput& input, Dialect dialect,
+                                         TraceBuilder& builder, PairHalves pair) {
   const unsigned threads = thread_count(input.options);
   EventSplitter splitter(input.source);
   std::vector<EventReader> readers;
@@ -70,9 +73,12 @@ Result<EventFileFacts> read_trace_events(const ImportInput& input, Dialect diale
 
   BlockPipeline<Batch> pipeline{
       splitter, threads,
-      [&](std::size_t worker, const EventBlock& block) { return readers[worker].read(block, spares.take()); },
+      [&](std::size_t worker, const EventBlock& block) {
+        return readers[worker].read(block, spares.take());
+      },
       [&](Batch& batch) {
-        const double done = input.disk_bytes == 0 ? 0 : double(batch.disk_offset) / double(input.disk_bytes);
+        const double done =
+            input.disk_bytes == 0 ? 0 : double(batch.disk_offset) / double(input.disk_bytes);
         builder.make_room(batch.records.size(), batch.operators.size(), batch.launches.size(),
                           batch.device_work.size(), done);
         assembler.append(batch);
@@ -90,17 +96,21 @@ Result<EventFileFacts> read_trace_events(const ImportInput& input, Dialect diale
   builder.losses().merge(input.source.losses());
   builder.meta().input_bytes = splitter.bytes_read();
   builder.meta().file_events = assembler.events();
-  builder.losses().add("no_events", Severity::Warning,
-                       "The list of events is empty: the profiler recorded nothing, or its file was cut.",
-                       splitter.found_events_array() && assembler.events() == 0 ? 1 : 0);
+  builder.losses().add(
+      "no_events", Severity::Warning,
+      "The list of events is empty: the profiler recorded nothing, or its file was cut.",
+      splitter.found_events_array() && assembler.events() == 0 ? 1 : 0);
   assembler.finish(threads, splitter.metadata());
 
   if (!splitter.found_events_array() && splitter.ends_early()) {
-    return Error{ErrorCode::BrokenInput, "the file ends before its list of events: it was cut", input.path,
-                 splitter.bytes_read(), "nothing could be read; copy the file again"};
+    return Error{ErrorCode::BrokenInput, "the file ends before its list of events: it was cut",
+                 input.path, splitter.bytes_read(), "nothing could be read; copy the file again"};
   }
   if (!splitter.found_events_array()) {
-    return Error{ErrorCode::UnknownFormat, "JSON, but no trace: it has no \"traceEvents\" list", input.path, {},
+    return Error{ErrorCode::UnknownFormat,
+                 "JSON, but no trace: it has no \"traceEvents\" list",
+                 input.path,
+                 {},
                  "Sonde reads trace-event JSON: {\"traceEvents\": […]} or […]"};
   }
   return EventFileFacts{splitter.metadata(), assembler.has_backward_flows()};

@@ -18,7 +18,7 @@ struct EventFileFacts {
 
 // Reads a whole file into `builder`, up to and including nest(). What all formats made of trace
 // events have in common. `pair` takes the place of the general rule for begin and end events.
-Result<EventFileFacts> read_trace_events(const ImportInput& input, Dialect dialect, TraceBuilder& builder,
-                                         PairHalves pair = nullptr);
+Result<EventFileFacts> read_trace_events(const ImportInput& input, Dialect dialect,
+                                         TraceBuilder& builder, PairHalves pair = nullptr);
 
 }  // namespace sonde

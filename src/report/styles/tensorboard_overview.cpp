@@ -202,8 +202,7 @@ void write_environments(JsonWriter& json, const StepBreakdown& breakdown,
 
 std::string overview(const Trace& trace, const TensorboardRequest& request) {
   const OpTree tree(trace);
-  const StepBreakdown breakdown =
-      break_down_steps(trace, tree, HostCollectives::AreOperators);
+  const StepBreakdown breakdown = break_down_steps(trace, tree, HostCollectives::AreOperators);
   const std::vector<GpuUtilization> gpus = gpu_utilization(trace, breakdown.window());
   JsonWriter json;
   json.begin_object();
