@@ -86,6 +86,17 @@ class JsonCursor {
     return true;
   }
 
+  // Takes `value`, the text of a whole list or object, where it stands next.
+  bool take_exactly(std::string_view value) {
+    peek();
+    if (value.empty() || static_cast<std::size_t>(end_ - p_) < value.size() ||
+        std::memcmp(p_, value.data(), value.size()) != 0) {
+      return false;
+    }
+    p_ += value.size();
+    return true;
+  }
+
   bool skip_value() {
     switch (peek()) {
       case '"': {

@@ -63,9 +63,20 @@ bool triple(JsonCursor& in, std::int64_t (&out)[3]) {
   return in.take(']');
 }
 
+// One of the four texts of InputPredictor.
+bool input_text(JsonCursor& in, Event& event, std::size_t which, std::string_view& out) {
+  if (event.expected != nullptr && in.take_exactly(event.expected->texts[which])) {
+    out = event.expected->texts[which];
+    event.as_expected |= 1u << which;
+    return true;
+  }
+  return in.raw_value(out);
+}
+
 // The arguments of operators and calls, which most events have.
 // Returns whether the key was known; `ok` is the cursor's verdict.
-bool common_argument(JsonCursor& in, std::string_view key, EventArgs& args, bool& ok) {
+bool common_argument(JsonCursor& in, std::string_view key, Event& event, bool& ok) {
+  EventArgs& args = event.args;
   switch (key.size()) {
     case 4:
       if (key == "cbid") return ok = in.integer(args.cbid), true;
@@ -74,8 +85,10 @@ bool common_argument(JsonCursor& in, std::string_view key, EventArgs& args, bool
       if (key == "Ev Idx") return ok = in.integer(args.order), true;
       break;
     case 10:
-      if (key == "Input Dims" || key == "Input dims") return ok = in.raw_value(args.shapes), true;
-      if (key == "Input type") return ok = in.raw_value(args.types), true;
+      if (key == "Input Dims" || key == "Input dims") {
+        return ok = input_text(in, event, 0, args.shapes), true;
+      }
+      if (key == "Input type") return ok = input_text(in, event, 1, args.types), true;
       break;
     case 11:
       if (key == "External id" || key == "external id")
@@ -84,11 +97,11 @@ bool common_argument(JsonCursor& in, std::string_view key, EventArgs& args, bool
       break;
     case 13:
       if (key == "Fwd thread id") return ok = in.integer(args.forward_thread), true;
-      if (key == "Input Strides") return ok = in.raw_value(args.strides), true;
+      if (key == "Input Strides") return ok = input_text(in, event, 2, args.strides), true;
       break;
     case 15:
       if (key == "Sequence number") return ok = in.integer(args.sequence), true;
-      if (key == "Concrete Inputs") return ok = in.raw_value(args.concrete), true;
+      if (key == "Concrete Inputs") return ok = input_text(in, event, 3, args.concrete), true;
       break;
     default:
       break;
@@ -176,16 +189,19 @@ bool rare_argument(JsonCursor& in, std::string_view key, RareArgs& args) {
   return in.skip_value();
 }
 
-bool arguments(JsonCursor& in, Event& event) {
+bool arguments(JsonCursor& in, Event& event, InputPredictor* predictor) {
   if (in.peek() != '{') return in.skip_value();
   const char* const begin = in.position();
+  if (predictor != nullptr && !event.name.text.empty()) {
+    event.expected = &predictor->expect(event.name.text);
+  }
   in.take('{');
   if (in.peek() != '}') {
     do {
       std::string_view key;
       if (!in.key(key)) return false;
       bool ok = true;
-      if (!common_argument(in, key, event.args, ok)) ok = rare_argument(in, key, event.rare);
+      if (!common_argument(in, key, event, ok)) ok = rare_argument(in, key, event.rare);
       if (!ok) return false;
     } while (in.take(','));
   }
@@ -194,7 +210,7 @@ bool arguments(JsonCursor& in, Event& event) {
   return true;
 }
 
-bool member(JsonCursor& in, std::string_view key, Event& event) {
+bool member(JsonCursor& in, std::string_view key, Event& event, InputPredictor* predictor) {
   switch (key.size()) {
     case 1:
       if (key == "s") {
@@ -230,7 +246,7 @@ bool member(JsonCursor& in, std::string_view key, Event& event) {
       break;
     case 4:
       if (key == "name") return any_text(in, event.name);
-      if (key == "args") return arguments(in, event);
+      if (key == "args") return arguments(in, event, predictor);
       break;
     default:
       break;
@@ -240,7 +256,7 @@ bool member(JsonCursor& in, std::string_view key, Event& event) {
 
 }  // namespace
 
-bool parse_event(std::string_view text, Event& event) {
+bool parse_event(std::string_view text, Event& event, InputPredictor* predictor) {
   event.clear();
   JsonCursor in(text);
   if (!in.take('{')) return false;
@@ -248,7 +264,7 @@ bool parse_event(std::string_view text, Event& event) {
     do {
       if (in.peek() == '}') break;  // a comma too many
       std::string_view key;
-      if (!in.key(key) || !member(in, key, event)) return false;
+      if (!in.key(key) || !member(in, key, event, predictor)) return false;
     } while (in.take(','));
   }
   return in.take('}') && in.peek() == '\0';

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "import/json/json_cursor.hpp"
+#include "import/trace_event/input_predictor.hpp"
 #include "trace/trace.hpp"
 
 namespace sonde {
@@ -88,6 +89,10 @@ struct Event {
   EventArgs args;
   RareArgs rare;
 
+  // What the inputs are expected to be, and which of them are (bit i: text i).
+  ExpectedInputs* expected = nullptr;
+  std::uint32_t as_expected = 0;
+
   // As new, but for what no reader looks at: an event is cleared as often as one is read.
   void clear() {
     phase = '\0';
@@ -104,11 +109,14 @@ struct Event {
     stack_frame.text = {};
     odd_id = false;
     args = {};
+    expected = nullptr;
+    as_expected = 0;
     if (rare.used) rare = {};
   }
 };
 
-// Fills `event` from the text of one JSON object; false where it is not well-formed.
-bool parse_event(std::string_view text, Event& event);
+// Fills `event` from the text of one JSON object; false where it is not well-formed. `predictor`
+// may be null.
+bool parse_event(std::string_view text, Event& event, InputPredictor* predictor = nullptr);
 
 }  // namespace sonde

@@ -1,6 +1,7 @@
 #include "import/trace_event/reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cfloat>
 #include <cmath>
 #include <limits>
@@ -59,7 +60,7 @@ std::unique_ptr<Batch> EventReader::read(const EventBlock& block, std::unique_pt
   for (const EventSpan& span : block.events) {
     const bool cut = block.last_is_cut && &span == &block.events.back();
     const std::string_view text = block.event(span);
-    if (!cut && parse_event(text, event_)) {
+    if (!cut && parse_event(text, event_, &predictor_)) {
       ++batch_->events;
       take(event_, block.offset + span.begin, text);
     } else {
@@ -78,6 +79,7 @@ void EventReader::forget_strings_if_many() {
   tracks_.clear();
   track_ids_ = {};
   last_track_ = kNoLocal;
+  predictor_.clear();
   batch_->new_strings.emplace_back();  // local id 0: the empty string
   memory_name_ = intern("[memory]");
   out_of_memory_name_ = intern("[OutOfMemory]");
@@ -277,8 +279,7 @@ void EventReader::take_rows(const Event& event, Record& record) {
       row.module = local_string(rare.module);
       row.is_annotation = known.annotation;
       batch_->operators.push_back(row);
-      batch_->inputs.push_back({intern_optional(args.shapes), intern_optional(args.types),
-                                intern_optional(args.strides), intern_optional(args.concrete)});
+      batch_->inputs.push_back(intern_inputs(event));
       record.rows |= kOperatorRow;
     }
   } else if (is_launch_call(record.kind) || record.kind == SliceKind::Sync ||
@@ -465,6 +466,25 @@ void EventReader::take_sample(const Event& event, Record& record) {
   record.track = track(event);
   record.category = event.stack_frame.text.empty() ? 0 : intern(event.stack_frame);
   batch_->records.push_back(record);
+}
+
+InputTexts EventReader::intern_inputs(const Event& event) {
+  const std::array<std::string_view, ExpectedInputs::kTexts> texts = {
+      event.args.shapes, event.args.types, event.args.strides, event.args.concrete};
+  std::array<LocalId, ExpectedInputs::kTexts> ids{};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (event.as_expected & 1u << i) {
+      ids[i] = event.expected->ids[i];
+      continue;
+    }
+    ids[i] = intern_optional(texts[i]);
+    // Only lists: the end of a bare number cannot be told from the number itself.
+    if (event.expected != nullptr && texts[i].starts_with('[')) {
+      event.expected->texts[i] = strings_->view(StringId(ids[i]));
+      event.expected->ids[i] = ids[i];
+    }
+  }
+  return {ids[0], ids[1], ids[2], ids[3]};
 }
 
 LocalId EventReader::intern(std::string_view text) {

@@ -47,6 +47,7 @@ class EventReader {
   }
   LocalId track(const Event& event, LocalId lane = kNoLocal);
   LocalId track(const TrackKey& key);
+  InputTexts intern_inputs(const Event& event);
   void forget_strings_if_many();
 
   std::size_t number_;
@@ -60,6 +61,7 @@ class EventReader {
   LocalId last_track_ = kNoLocal;
   LocalId memory_name_ = 0;
   LocalId out_of_memory_name_ = 0;
+  InputPredictor predictor_;
   std::string scratch_;
   std::string mended_;
   Event event_;
