@@ -138,6 +138,16 @@ TEST(SondeRunImport, ArgumentsWithoutTheirRecordMeanNothing) {
   EXPECT_TRUE(trace.arguments().empty());
 }
 
+TEST(SondeRunImport, ArgumentsOfAMarkerHaveNoPlaceAndAreCounted) {
+  SondeFile out;
+  out.chunk(7).record(RecordType::Argument, 0, 1, 0, "key");
+  out.record(RecordType::Marker, kAt, 0, 0, "mark");
+  const Trace trace = read(out.bytes());
+  EXPECT_EQ(trace.markers().size(), 1u);
+  EXPECT_TRUE(trace.arguments().empty());
+  EXPECT_EQ(losses(trace, "argument_without_slice"), 1u);
+}
+
 TEST(SondeRunImport, TicksFollowTheReadingsOfTheClock) {
   SondeFile out;
   out.chunk(7).slice("a", 0, 1'000'000);

@@ -27,6 +27,10 @@ void RecordAssembler::add_chunk(const RecordChunk& chunk) {
       place_.device = record.b <= INT32_MAX ? static_cast<std::int32_t>(record.b) : -1;
     } else {
       add_record(record);
+      builder_.losses().add("argument_without_slice", Severity::Info,
+                            "Arguments of counters, markers and other records that are no slices; "
+                            "the model has no place for them, they are left out.",
+                            arguments_.size(), offset_);
       arguments_.clear();
       place_ = {};
     }
@@ -227,6 +231,7 @@ void RecordAssembler::take_arguments(SliceId slice) {
              "Arguments of a type that this Sonde does not know; they are left out");
     }
   }
+  arguments_.clear();
 }
 
 void RecordAssembler::lose(const char* name, Severity severity, const char* sentence) {

@@ -174,10 +174,7 @@ TrackId EventAssembler::global_track(ReaderNames& names, const TrackKey& local_k
   if (key.tid_text != kNoLocal) key.tid_text = string(names, key.tid_text).value;
   if (key.lane != kNoLocal) key.lane = string(names, key.lane).value;
 
-  std::uint64_t hash = mix_bits(static_cast<std::uint64_t>(key.pid));
-  hash = mix_bits(hash ^ static_cast<std::uint64_t>(key.tid));
-  hash = mix_bits(hash ^ (std::uint64_t{key.pid_text} << 32 | key.tid_text));
-  hash = mix_bits(hash ^ key.lane);
+  std::uint64_t hash = hash_of(key);
   for (;; hash = mix_bits(hash + 1)) {
     const auto next = static_cast<std::uint32_t>(track_keys_.size());
     const std::uint32_t id = track_ids_.get_or_insert(hash, next);

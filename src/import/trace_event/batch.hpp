@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/flat_map.hpp"
 #include "trace/trace.hpp"
 
 namespace sonde {
@@ -65,6 +66,13 @@ struct TrackKey {
   LocalId lane = kNoLocal;  // asynchronous events: category and id
   friend bool operator==(const TrackKey&, const TrackKey&) = default;
 };
+
+inline std::uint64_t hash_of(const TrackKey& key) {
+  std::uint64_t hash = mix_bits(static_cast<std::uint64_t>(key.pid));
+  hash = mix_bits(hash ^ static_cast<std::uint64_t>(key.tid));
+  hash = mix_bits(hash ^ (std::uint64_t{key.pid_text} << 32 | key.tid_text));
+  return mix_bits(hash ^ key.lane);
+}
 
 struct InputTexts {
   LocalId shapes = kNoLocal;

@@ -530,10 +530,7 @@ LocalId EventReader::track(const Event& event, LocalId lane) {
 
 LocalId EventReader::track(const TrackKey& key) {
   if (last_track_ != kNoLocal && tracks_[last_track_] == key) return last_track_;
-  std::uint64_t hash = mix_bits(static_cast<std::uint64_t>(key.pid));
-  hash = mix_bits(hash ^ static_cast<std::uint64_t>(key.tid));
-  hash = mix_bits(hash ^ (std::uint64_t{key.pid_text} << 32 | key.tid_text));
-  hash = mix_bits(hash ^ key.lane);
+  std::uint64_t hash = hash_of(key);
   for (;; hash = mix_bits(hash + 1)) {
     const auto next = static_cast<LocalId>(tracks_.size());
     last_track_ = track_ids_.get_or_insert(hash, next);
