@@ -96,12 +96,12 @@ TreeTotals ProcessTree::sample() {
 }
 
 void ProcessTree::find_children() {
-  std::vector<pid_t> todo;
-  for (const auto& [pid, start] : members_) todo.push_back(pid);
+  std::vector<pid_t> waiting;
+  for (const auto& [pid, start] : members_) waiting.push_back(pid);
   bool any_file = false;
-  while (!todo.empty()) {
-    const pid_t pid = todo.back();
-    todo.pop_back();
+  while (!waiting.empty()) {
+    const pid_t pid = waiting.back();
+    waiting.pop_back();
     const std::string tasks = proc_ + "/" + std::to_string(pid) + "/task";
     each_numbered(tasks, [&](std::int64_t task) {
       const std::string path = tasks + "/" + std::to_string(task) + "/children";
@@ -111,7 +111,7 @@ void ProcessTree::find_children() {
         const auto id = static_cast<pid_t>(child);
         if (members_.contains(id) || !read_stat(id, stat)) continue;
         members_[id] = stat.start_ticks;
-        todo.push_back(id);
+        waiting.push_back(id);
       }
     });
   }
