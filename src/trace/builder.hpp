@@ -52,17 +52,30 @@ class TraceBuilder {
     trace_.categories_.append(slice, category);
   }
   void add_argument(const SliceArg& argument) { trace_.arguments_.append(argument); }
+  void add_argument(const MarkerArg& argument) { trace_.marker_arguments_.append(argument); }
+  void add_argument(const CounterArg& argument) { trace_.counter_arguments_.append(argument); }
   InputsId intern_inputs(const OperatorInputs& inputs);
   const SideTable<OperatorRow>& operators() const { return trace_.operators_; }
   const SideTable<LaunchRow>& launches() const { return trace_.launches_; }
   const SideTable<DeviceRow>& device_work() const { return trace_.device_work_; }
 
-  void add_marker(const Marker& marker) { trace_.markers_.push_back(marker); }
-  void add_counter(const CounterValue& value) { trace_.counters_.push_back(value); }
+  MarkerId add_marker(const Marker& marker) {
+    trace_.markers_.push_back(marker);
+    return MarkerId(trace_.markers_.size() - 1);
+  }
+  CounterId add_counter(const CounterValue& value) {
+    trace_.counters_.push_back(value);
+    return CounterId(trace_.counters_.size() - 1);
+  }
   const std::vector<CounterValue>& counters() const { return trace_.counters_; }
   void add_allocation(const Allocation& allocation) { trace_.allocations_.push_back(allocation); }
   void add_sample(const Sample& sample) { trace_.samples_.push_back(sample); }
+  std::uint32_t add_sample_type(const SampleType& type) {
+    trace_.sample_types_.push_back(type);
+    return static_cast<std::uint32_t>(trace_.sample_types_.size() - 1);
+  }
   StackId intern_stack(const StackFrame& frame);
+  CallProfile& call_profile() { return trace_.call_profile_; }
 
   // Moves times to the trace's origin, seals the side tables and finds each slice's parent and
   // depth, the tracks split over `threads`. After it no slice, row or instant may be added.

@@ -27,5 +27,8 @@ using SliceId = Id<struct SliceTag>;
 using TrackId = Id<struct TrackTag>;
 using StackId = Id<struct StackTag>;
 using InputsId = Id<struct InputsTag>;
+using MarkerId = Id<struct MarkerTag>;
+using CounterId = Id<struct CounterTag>;
+using FunctionId = Id<struct FunctionTag>;
 
 }  // namespace sonde

@@ -8,12 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/arguments.hpp"
+#include "trace/call_profile.hpp"
 #include "trace/ids.hpp"
 #include "trace/kind.hpp"
 #include "trace/links.hpp"
 #include "trace/loss_ledger.hpp"
 #include "trace/side_table.hpp"
-#include "trace/slice_args.hpp"
 #include "trace/string_pool.hpp"
 
 namespace sonde {
@@ -172,6 +173,7 @@ struct Allocation {
   bool out_of_memory = false;
   StringId pool{};
   StringId tag{};  // what the program called it
+  StackId stack{};
 };
 
 struct Sample {
@@ -179,6 +181,14 @@ struct Sample {
   TrackId track;
   StackId stack;
   double weight = 1;
+  std::uint32_t type = 0;  // index into Trace::sample_types(); 0 where there is none
+};
+
+// What the weights of samples count.
+struct SampleType {
+  StringId name;      // "cpu", "inuse_space", "samples"
+  StringId unit;      // "ns", "bytes", "count", or empty
+  bool timed = true;  // whether Sample::time tells when; else it is only an order
 };
 
 // A frame and the frame that called it: an interned tree.
@@ -240,7 +250,9 @@ class Trace {
   const SideTable<CollectiveRow>& collectives() const { return collectives_; }
   // The file's own word for slices of kind Other, and for others that have one besides their kind.
   const SideTable<StringId>& categories() const { return categories_; }
-  const SliceArgs& arguments() const { return arguments_; }
+  const Arguments<SliceId>& arguments() const { return arguments_; }
+  const Arguments<MarkerId>& marker_arguments() const { return marker_arguments_; }
+  const Arguments<CounterId>& counter_arguments() const { return counter_arguments_; }
   const OperatorInputs& inputs(InputsId id) const;
 
   const Links& launch_to_device() const { return launch_to_device_; }
@@ -252,7 +264,9 @@ class Trace {
   const std::vector<CounterValue>& counters() const { return counters_; }
   const std::vector<Allocation>& allocations() const { return allocations_; }
   const std::vector<Sample>& samples() const { return samples_; }
+  const std::vector<SampleType>& sample_types() const { return sample_types_; }
   const std::vector<StackFrame>& stacks() const { return stacks_; }
+  const CallProfile& call_profile() const { return call_profile_; }
 
   const TraceMeta& meta() const { return meta_; }
   const LossLedger& losses() const { return losses_; }
@@ -275,7 +289,9 @@ class Trace {
   SideTable<PythonRow> python_;
   SideTable<CollectiveRow> collectives_;
   SideTable<StringId> categories_;
-  SliceArgs arguments_;
+  Arguments<SliceId> arguments_;
+  Arguments<MarkerId> marker_arguments_;
+  Arguments<CounterId> counter_arguments_;
   std::vector<OperatorInputs> inputs_;
   Links launch_to_device_;
   Links operator_to_launch_;
@@ -285,7 +301,9 @@ class Trace {
   std::vector<CounterValue> counters_;
   std::vector<Allocation> allocations_;
   std::vector<Sample> samples_;
+  std::vector<SampleType> sample_types_;
   std::vector<StackFrame> stacks_;
+  CallProfile call_profile_;
   TraceMeta meta_;
   LossLedger losses_;
   Nanos span_end_ = 0;

@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (trace->slices().duration(slice) < 0) __builtin_trap();
     if (trace->slices().start(slice) < 0) __builtin_trap();
     for (const sonde::SliceArg& argument : trace->arguments().of(slice)) {
-      if (argument.slice() != slice) __builtin_trap();
+      if (argument.owner() != slice) __builtin_trap();
     }
   }
   return 0;
