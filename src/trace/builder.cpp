@@ -14,7 +14,7 @@ struct TrackMembers {
   std::vector<SliceId> members;
 };
 
-TrackMembers group_by_track(const std::vector<TrackId>& track_of, std::size_t tracks) {
+TrackMembers group_by_track(const LongVector<TrackId>& track_of, std::size_t tracks) {
   TrackMembers groups;
   groups.offsets.assign(tracks + 1, 0);
   for (const TrackId t : track_of) ++groups.offsets[t.index() + 1];

@@ -14,9 +14,9 @@ struct CostType {
   StringId unit;  // "ns", "bytes", "count", or empty
 };
 
-// Sums that a deterministic profiler kept instead of a timeline: what each function cost, who called
-// it, and what each line cost. The lists of costs hold types.size() numbers for each row, row by row;
-// costs of time are nanoseconds.
+// Sums that a deterministic profiler kept instead of a timeline: what each function cost, who
+// called it, and what each line cost. The lists of costs hold types.size() numbers for each row,
+// row by row; costs of time are nanoseconds.
 struct CallProfile {
   struct Function {
     StringId name;

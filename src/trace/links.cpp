@@ -1,42 +1,39 @@
 #include "trace/links.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <cstdint>
+
+#include "base/radix_sort.hpp"
 
 namespace sonde {
 
 void Links::seal() {
-  std::vector<std::uint32_t> order(from_.size());
-  std::iota(order.begin(), order.end(), 0u);
-  const auto by_target = [&](std::uint32_t a, std::uint32_t b) {
-    return to_[a] != to_[b] ? to_[a] < to_[b] : a < b;
+  constexpr std::uint64_t kLow = 0xFFFFFFFF;
+  const auto pack = [](std::uint32_t high, std::uint32_t low) {
+    return std::uint64_t{high} << 32 | low;
   };
-  if (!std::is_sorted(order.begin(), order.end(), by_target)) {
-    std::sort(order.begin(), order.end(), by_target);
+  // Of the links to one target the first stays.
+  std::vector<std::uint64_t> keys(from_.size());
+  for (std::uint32_t i = 0; i < keys.size(); ++i) keys[i] = pack(to_[i].value, i);
+  radix_sort(keys, 32);
+  keys.erase(std::unique(keys.begin(), keys.end(),
+                         [](std::uint64_t a, std::uint64_t b) { return a >> 32 == b >> 32; }),
+             keys.end());
+  // Targets ascend already: a stable sort by source leaves them so.
+  for (std::uint64_t& key : keys) {
+    key = pack(from_[key & kLow].value, static_cast<std::uint32_t>(key >> 32));
   }
-  order.erase(std::unique(order.begin(), order.end(),
-                          [&](std::uint32_t a, std::uint32_t b) { return to_[a] == to_[b]; }),
-              order.end());
-  const std::vector<std::uint32_t> target_order = order;
-
-  const auto by_source = [&](std::uint32_t a, std::uint32_t b) {
-    return from_[a] != from_[b] ? from_[a] < from_[b] : to_[a] < to_[b];
-  };
-  if (!std::is_sorted(order.begin(), order.end(), by_source)) {
-    std::sort(order.begin(), order.end(), by_source);
+  radix_sort(keys, 32);
+  from_.resize(keys.size());
+  to_.resize(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    from_[i] = SliceId(static_cast<std::uint32_t>(keys[i] >> 32));
+    to_[i] = SliceId(static_cast<std::uint32_t>(keys[i]));
   }
-  std::vector<SliceId> from(order.size());
-  std::vector<SliceId> to(order.size());
-  std::vector<std::uint32_t> place(from_.size());  // of each link in the new order
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    from[i] = from_[order[i]];
-    to[i] = to_[order[i]];
-    place[order[i]] = static_cast<std::uint32_t>(i);
-  }
-  from_.swap(from);
-  to_.swap(to);
-  by_target_.resize(target_order.size());
-  for (std::size_t i = 0; i < target_order.size(); ++i) by_target_[i] = place[target_order[i]];
+  for (std::uint32_t i = 0; i < keys.size(); ++i) keys[i] = pack(to_[i].value, i);
+  radix_sort(keys, 32);
+  by_target_.resize(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) by_target_[i] = static_cast<std::uint32_t>(keys[i]);
 }
 
 std::span<const SliceId> Links::targets(SliceId from) const {

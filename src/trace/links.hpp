@@ -1,10 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
-#include <vector>
 
 #include "trace/ids.hpp"
+#include "trace/long_vector.hpp"
 
 namespace sonde {
 
@@ -31,9 +32,9 @@ class Links {
   std::size_t bytes() const;
 
  private:
-  std::vector<SliceId> from_;
-  std::vector<SliceId> to_;
-  std::vector<std::uint32_t> by_target_;
+  LongVector<SliceId> from_;
+  LongVector<SliceId> to_;
+  LongVector<std::uint32_t> by_target_;
 };
 
 }  // namespace sonde

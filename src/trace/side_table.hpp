@@ -3,10 +3,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "trace/growth.hpp"
 #include "trace/ids.hpp"
+#include "trace/long_vector.hpp"
 
 namespace sonde {
 
@@ -67,9 +67,9 @@ class SideTable {
     std::uint32_t before = 0;
   };
 
-  std::vector<SliceId> keys_;
-  std::vector<Row> rows_;
-  std::vector<Word> words_;
+  LongVector<SliceId> keys_;
+  LongVector<Row> rows_;
+  LongVector<Word> words_;
 };
 
 }  // namespace sonde

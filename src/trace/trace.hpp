@@ -13,6 +13,7 @@
 #include "trace/ids.hpp"
 #include "trace/kind.hpp"
 #include "trace/links.hpp"
+#include "trace/long_vector.hpp"
 #include "trace/loss_ledger.hpp"
 #include "trace/side_table.hpp"
 #include "trace/string_pool.hpp"
@@ -69,12 +70,12 @@ class SliceColumns {
   friend class TraceBuilder;
   static constexpr std::uint32_t kMaxDepth = 0xFFFFFF;
 
-  std::vector<Nanos> start_;
-  std::vector<Nanos> duration_;
-  std::vector<StringId> name_;
-  std::vector<TrackId> track_;
-  std::vector<SliceId> parent_;
-  std::vector<std::uint32_t> kind_depth_;
+  LongVector<Nanos> start_;
+  LongVector<Nanos> duration_;
+  LongVector<StringId> name_;
+  LongVector<TrackId> track_;
+  LongVector<SliceId> parent_;
+  LongVector<std::uint32_t> kind_depth_;
 };
 static_assert(SliceColumns::bytes_per_slice() <= 32);
 

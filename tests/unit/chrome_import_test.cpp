@@ -288,5 +288,49 @@ TEST(ForeignFolder, EveryFileReadsAndTheSamplesAreThere) {
   EXPECT_GT(files, 20u);
 }
 
+// Key and value of each argument, as a reader of the trace sees them.
+template <class Owner>
+std::string shown(const Trace& trace, std::span<const Argument<Owner>> arguments) {
+  std::string out;
+  for (const Argument<Owner>& a : arguments) {
+    out += std::string(trace.text(a.key())) + "=";
+    if (a.type() == ArgType::Integer)
+      out += std::to_string(a.integer()) + ";";
+    else if (a.type() == ArgType::Real)
+      out += std::to_string(a.real()) + ";";
+    else
+      out += (a.type() == ArgType::Json ? "json " : "") + std::string(trace.text(a.text())) + ";";
+  }
+  return out;
+}
+
+TEST(ChromeArguments, AreKeptWithTheirSlices) {
+  const Trace trace = chrome(R"([
+    {"ph":"X","name":"a","ts":1,"dur":1,"pid":1,"tid":1,"args":{"n":-3,"x":0.5,"t":"say \"hi\"","l":[1,{"k":2}],"b":true}},
+    {"ph":"B","name":"b","ts":3,"pid":1,"tid":1,"args":{"in":1}},
+    {"ph":"E","name":"b","ts":4,"pid":1,"tid":1,"args":{"out":2}},
+    {"ph":"X","name":"c","ts":5,"dur":1,"pid":1,"tid":1}])");
+  const auto of = [&](std::string_view name) {
+    return shown(trace, trace.arguments().of(test::slice_named(trace, name)));
+  };
+  EXPECT_EQ(of("a"), "n=-3;x=0.500000;t=say \"hi\";l=json [1,{\"k\":2}];b=json true;");
+  EXPECT_EQ(of("b"), "in=1;out=2;");
+  EXPECT_EQ(of("c"), "");
+}
+
+TEST(ChromeArguments, AreKeptWithTheirInstants) {
+  const Trace trace = chrome(
+      R"([{"ph":"i","name":"i","cat":"mine","ts":1,"pid":1,"tid":1,"s":"g","args":{"why":"because"}}])");
+  ASSERT_EQ(trace.markers().size(), 1u);
+  EXPECT_EQ(trace.text(trace.markers()[0].category), "mine");
+  EXPECT_EQ(shown(trace, trace.marker_arguments().of(MarkerId(0u))), "why=because;");
+}
+
+TEST(ChromeArguments, OfKinetoThatHaveNoColumnAreKeptToo) {
+  const Trace trace = test::kineto(test::kineto_text(
+      R"({"ph":"X","cat":"cpu_op","name":"a","ts":1,"dur":1,"pid":1,"tid":1,"args":{"External id":7,"kernel_file":"k.py","Record function id":0}})"));
+  EXPECT_EQ(shown(trace, trace.arguments().of(SliceId(0u))), "kernel_file=k.py;");
+}
+
 }  // namespace
 }  // namespace sonde

@@ -150,6 +150,7 @@ class JsonCursor {
     peek();
     const char* digit = p_;
     std::uint64_t value = 0;
+    if (end_ - digit >= 16 && eight_digits(digit, value)) digit += 8;
     while (digit < end_ && static_cast<unsigned char>(*digit - '0') < 10) {
       value = value * 10 + static_cast<std::uint64_t>(*digit - '0');
       ++digit;
@@ -200,6 +201,10 @@ class JsonCursor {
     bool quoted = false;
     if (!number_text(text, quoted)) return false;
     double value = 0;
+    if (short_decimal(text, value)) {
+      out = value;
+      return true;
+    }
     const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc() && at == text.data() + text.size() && std::isfinite(value))
       out = value;
@@ -207,6 +212,46 @@ class JsonCursor {
   }
 
  private:
+  // The value of eight digits at once; false where one of them is none.
+  static bool eight_digits(const char* p, std::uint64_t& value) {
+    if constexpr (std::endian::native != std::endian::little) return false;
+    std::uint64_t v;
+    std::memcpy(&v, p, 8);
+    constexpr std::uint64_t kHigh = 0xF0F0F0F0F0F0F0F0;
+    constexpr std::uint64_t kZeros = 0x3030303030303030;
+    if ((v & kHigh) != kZeros || ((v + 0x0606060606060606) & kHigh) != kZeros) return false;
+    v -= kZeros;
+    v = v * 10 + (v >> 8);  // pairs of digits, in every second byte
+    value = ((v & 0x000000FF000000FF) * 0x000F424000000064 +
+             ((v >> 16) & 0x000000FF000000FF) * 0x0000271000000001) >>
+            32;
+    return true;
+  }
+
+  // "12" or "0.121212", at most 15 digits: the quotient of two numbers that a double holds exactly
+  // is the nearest double, as from_chars would find it.
+  static bool short_decimal(std::string_view text, double& out) {
+    constexpr std::array<double, 16> kPowers = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    if (text.empty() || text.size() > 16 || text[0] == '.' || text.back() == '.') return false;
+    std::uint64_t value = 0;
+    std::size_t point = text.size();
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const auto digit = static_cast<unsigned char>(text[i] - '0');
+      if (digit < 10) {
+        value = value * 10 + digit;
+      } else if (text[i] == '.' && point == text.size()) {
+        point = i;
+      } else {
+        return false;
+      }
+    }
+    const std::size_t decimals = point == text.size() ? 0 : text.size() - point - 1;
+    if (point == text.size() && text.size() > 15) return false;
+    out = static_cast<double>(value) / kPowers[decimals];
+    return true;
+  }
+
   static const char* find_quote_or_backslash(const char* p, const char* end) {
 #if defined(__SSE2__)
     const __m128i quote = _mm_set1_epi8('"');

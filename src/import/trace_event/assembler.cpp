@@ -3,7 +3,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <numeric>
+#include <compare>
 #include <string>
 #include <tuple>
 
@@ -50,6 +50,8 @@ struct EventAssembler::Cursor {
   std::size_t allocation = 0;
   std::size_t counter = 0;
   std::size_t flow = 0;
+  std::size_t argument_count = 0;
+  std::size_t argument = 0;
 };
 
 void EventAssembler::append(const Batch& batch) {
@@ -77,10 +79,14 @@ void EventAssembler::append(const Batch& batch) {
       case RecordType::End:
         append_half(names, batch, record, at);
         break;
-      case RecordType::Marker:
-        builder_.add_marker(
-            {record.time, track(names, record.track), string(names, record.name), record.scope});
+      case RecordType::Marker: {
+        Marker marker{record.time, track(names, record.track), string(names, record.name),
+                      record.scope};
+        if (record.category != 0) marker.category = string(names, record.category);
+        const MarkerId added = builder_.add_marker(marker);
+        if (record.rows & kArgumentRow) append_arguments(names, batch, at, added);
         break;
+      }
       case RecordType::Allocation: {
         Allocation allocation = batch.allocations[at.allocation++];
         allocation.time = record.time;
@@ -237,6 +243,41 @@ CollectiveRow EventAssembler::collective_row(ReaderNames& names, const Batch& ba
   return row;
 }
 
+EventAssembler::PendingArgument EventAssembler::next_argument(ReaderNames& names,
+                                                              const Batch& batch, Cursor& at) {
+  const LocalArgument& local = batch.arguments[at.argument++];
+  const bool has_text = local.type == ArgType::Text || local.type == ArgType::Json;
+  return {string(names, local.key), local, has_text ? string(names, local.text) : StringId()};
+}
+
+template <class Owner>
+void EventAssembler::add_argument(Owner owner, const PendingArgument& argument) {
+  switch (argument.value.type) {
+    case ArgType::Integer:
+      builder_.add_argument(Argument<Owner>(owner, argument.key, argument.value.integer));
+      break;
+    case ArgType::Real:
+      builder_.add_argument(Argument<Owner>(owner, argument.key, argument.value.real));
+      break;
+    case ArgType::Text:
+    case ArgType::Json:
+      builder_.add_argument(
+          Argument<Owner>(owner, argument.key, argument.text, argument.value.type));
+  }
+}
+
+template <class Owner>
+void EventAssembler::append_arguments(ReaderNames& names, const Batch& batch, Cursor& at,
+                                      Owner owner) {
+  const std::uint32_t count = batch.argument_counts[at.argument_count++];
+  for (std::uint32_t i = 0; i < count; ++i) add_argument(owner, next_argument(names, batch, at));
+}
+
+void EventAssembler::add_half_arguments(SliceId slice, const HalfSlice& half) {
+  for (std::uint32_t i = 0; i < half.argument_count; ++i)
+    add_argument(slice, pending_arguments_[half.first_argument + i]);
+}
+
 // A track that carries device work is a stream, whatever else lies on it.
 void EventAssembler::place_track(SliceKind kind, TrackId track, std::int32_t device) {
   if (is_device_work(kind)) {
@@ -266,6 +307,7 @@ void EventAssembler::append_slice(ReaderNames& names, const Batch& batch, const 
   if (record.rows & kCollectiveRow)
     builder_.add_collective(slice, collective_row(names, batch, at));
   if (record.rows & kCategoryRow) builder_.add_category(slice, string(names, record.category));
+  if (record.rows & kArgumentRow) append_arguments(names, batch, at, slice);
   place_track(record.kind, on, device);
   last_slice_[on.index()] = slice;
 }
@@ -285,9 +327,15 @@ void EventAssembler::append_half(ReaderNames& names, const Batch& batch, const R
   if (record.rows & kDeviceRow) rows.device = batch.device_work[at.device++];
   if (record.rows & kPythonRow) rows.python = batch.python[at.python++];
   if (record.rows & kCollectiveRow) rows.collective = collective_row(names, batch, at);
-  if ((record.rows & ~kCategoryRow) != 0 && half.begins) {
+  if ((record.rows & ~(kCategoryRow | kArgumentRow)) != 0 && half.begins) {
     half.rows = static_cast<std::uint32_t>(pending_rows_.size());
     pending_rows_.push_back(rows);
+  }
+  if (record.rows & kArgumentRow) {
+    half.first_argument = static_cast<std::uint32_t>(pending_arguments_.size());
+    half.argument_count = batch.argument_counts[at.argument_count++];
+    for (std::uint32_t i = 0; i < half.argument_count; ++i)
+      pending_arguments_.push_back(next_argument(names, batch, at));
   }
   halves_.push_back(half);
 }
@@ -301,7 +349,9 @@ void EventAssembler::close_halves() {
   });
   const StringId no_name(std::uint32_t{0});
   std::vector<std::size_t> open;
+  constexpr std::size_t kOpen = SIZE_MAX;
   std::vector<Nanos> ends(halves_.size(), -1);
+  std::vector<std::size_t> closed_by(halves_.size(), kOpen);
   std::uint64_t without_begin = 0;
   std::uint64_t without_end = 0;
   std::uint64_t mismatched = 0;
@@ -322,6 +372,7 @@ void EventAssembler::close_halves() {
         match = open.rbegin();
       }
       ends[*match] = half.time;
+      closed_by[*match] = i;
       open.erase(std::next(match).base());
     }
     if (i + 1 == halves_.size() || halves_[i + 1].track != half.track) {
@@ -347,6 +398,8 @@ void EventAssembler::close_halves() {
       place_track(half.kind, half.track, rows.device ? rows.device->device : -1);
     }
     if (half.category.valid()) builder_.add_category(slice, half.category);
+    add_half_arguments(slice, half);
+    if (closed_by[i] != kOpen) add_half_arguments(slice, halves_[closed_by[i]]);
   }
   builder_.losses().add(
       "end_without_begin", Severity::Warning,
@@ -360,6 +413,7 @@ void EventAssembler::close_halves() {
                         "End events whose name no open slice has; they closed the innermost one.",
                         mismatched);
   halves_.clear();
+  pending_arguments_.clear();
 }
 
 void EventAssembler::name_tracks() {
@@ -430,18 +484,27 @@ void EventAssembler::bind_flows() {
 
 void EventAssembler::draw_flows() {
   bind_flows();
-  std::vector<std::uint32_t> order(flows_.size());
-  std::iota(order.begin(), order.end(), 0u);
-  const auto key = [&](std::uint32_t i) {
-    const FlowPoint& p = flows_[i];
-    return std::tuple(p.category, p.id_text, p.id, p.time, p.type, i);
+  // What is compared lies side by side: going through the points for each comparison would cost
+  // twice the time.
+  struct Key {
+    StringId category;
+    StringId id_text;
+    std::int64_t id;
+    Nanos time;
+    RecordType type;
+    std::uint32_t point;
+    auto operator<=>(const Key&) const = default;
   };
-  std::sort(order.begin(), order.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  std::vector<Key> order(flows_.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    const FlowPoint& p = flows_[i];
+    order[i] = {p.category, p.id_text, p.id, p.time, p.type, i};
+  }
+  std::sort(order.begin(), order.end());
   std::uint64_t loose = 0;
   const FlowPoint* from = nullptr;
-  for (const std::uint32_t i : order) {
-    const FlowPoint& point = flows_[i];
+  for (const Key& key : order) {
+    const FlowPoint& point = flows_[key.point];
     const bool same = from != nullptr && from->category == point.category && from->id == point.id &&
                       from->id_text == point.id_text;
     if (point.type == RecordType::FlowStart) {

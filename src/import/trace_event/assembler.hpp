@@ -61,6 +61,12 @@ class EventAssembler {
     SliceId bound;
     RecordType type = RecordType::FlowStart;
   };
+  // An argument of a slice that is not yet there; its numbers are the trace's own.
+  struct PendingArgument {
+    StringId key;
+    LocalArgument value;
+    StringId text;
+  };
   struct Cursor;  // the next row of each of a batch's tables
 
   StringId string(ReaderNames& names, LocalId local);
@@ -72,6 +78,12 @@ class EventAssembler {
   void append_half(ReaderNames& names, const Batch& batch, const Record& record, Cursor& at);
   OperatorRow operator_row(ReaderNames& names, const Batch& batch, Cursor& at);
   CollectiveRow collective_row(ReaderNames& names, const Batch& batch, Cursor& at);
+  template <class Owner>
+  void append_arguments(ReaderNames& names, const Batch& batch, Cursor& at, Owner owner);
+  template <class Owner>
+  void add_argument(Owner owner, const PendingArgument& argument);
+  PendingArgument next_argument(ReaderNames& names, const Batch& batch, Cursor& at);
+  void add_half_arguments(SliceId slice, const HalfSlice& half);
   void place_track(SliceKind kind, TrackId track, std::int32_t device);
   void close_halves();
   void name_tracks();
@@ -88,7 +100,8 @@ class EventAssembler {
   FlatMap<std::uint32_t> track_ids_;
   std::vector<SliceId> last_slice_;  // of each track
   std::vector<HalfSlice> halves_;
-  std::vector<PendingRows> pending_rows_;  // HalfSlice::rows counts in it
+  std::vector<PendingRows> pending_rows_;           // HalfSlice::rows counts in it
+  std::vector<PendingArgument> pending_arguments_;  // of the halves
   std::vector<FlowPoint> flows_;
   std::vector<PendingSample> samples_;
   std::uint64_t events_ = 0;

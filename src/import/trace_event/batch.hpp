@@ -44,6 +44,7 @@ enum RecordRows : std::uint8_t {
   kPythonRow = 8,
   kCollectiveRow = 16,
   kCategoryRow = 32,
+  kArgumentRow = 64,
 };
 
 struct Record {
@@ -86,6 +87,15 @@ struct FlowId {
   LocalId text = kNoLocal;
 };
 
+// An argument that Sonde only keeps; a text by its number.
+struct LocalArgument {
+  LocalId key = 0;
+  ArgType type = ArgType::Integer;
+  LocalId text = 0;
+  std::int64_t integer = 0;
+  double real = 0;
+};
+
 struct Batch {
   std::uint64_t sequence = 0;
   std::uint64_t events = 0;
@@ -108,6 +118,8 @@ struct Batch {
   std::vector<Allocation> allocations;     // without time and track
   std::vector<double> counter_values;
   std::vector<FlowId> flow_ids;
+  std::vector<LocalArgument> arguments;
+  std::vector<std::uint32_t> argument_counts;  // one for each record with kArgumentRow
   LossLedger losses;
 
   // As new, with the memory of its lists.
@@ -131,6 +143,8 @@ struct Batch {
     keep(allocations, old.allocations);
     keep(counter_values, old.counter_values);
     keep(flow_ids, old.flow_ids);
+    keep(arguments, old.arguments);
+    keep(argument_counts, old.argument_counts);
   }
 };
 

@@ -86,12 +86,16 @@ struct Event {
   std::string_view args_text;  // with its braces; empty where there is none
   RawString stack_frame;       // "sf": an id in the file's stackFrames
   bool odd_id = false;         // pid or tid is an object, a list or the like
+  bool has_unknown_arguments = false;
   EventArgs args;
   RareArgs rare;
 
   // What the inputs are expected to be, and which of them are (bit i: text i).
   ExpectedInputs* expected = nullptr;
   std::uint32_t as_expected = 0;
+  // Where the reader may keep its number of the category for the next event of the same layout;
+  // null where the category does not belong to the layout.
+  std::uint32_t* category_id = nullptr;
 
   // As new, but for what no reader looks at: an event is cleared as often as one is read.
   void clear() {
@@ -108,15 +112,16 @@ struct Event {
     args_text = {};
     stack_frame.text = {};
     odd_id = false;
+    has_unknown_arguments = false;
     args = {};
     expected = nullptr;
     as_expected = 0;
+    category_id = nullptr;
     if (rare.used) rare = {};
   }
 };
 
-// Fills `event` from the text of one JSON object; false where it is not well-formed. `predictor`
-// may be null.
-bool parse_event(std::string_view text, Event& event, InputPredictor* predictor = nullptr);
+// Fills `event` from the text of one JSON object; false where it is not well-formed.
+bool parse_event(std::string_view text, Event& event);
 
 }  // namespace sonde

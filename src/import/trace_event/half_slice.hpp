@@ -16,7 +16,10 @@ struct HalfSlice {
   StringId category;
   SliceKind kind = SliceKind::Other;
   bool begins = true;
-  std::uint32_t rows = UINT32_MAX;  // the assembler's own
+  // The assembler's own.
+  std::uint32_t rows = UINT32_MAX;
+  std::uint32_t first_argument = 0;
+  std::uint32_t argument_count = 0;
 };
 
 // Makes slices of all halves of a file, which come in file order. Called before the tracks are

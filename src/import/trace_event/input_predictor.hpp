@@ -17,6 +17,8 @@ struct ExpectedInputs {
   static constexpr std::size_t kTexts = 4;
   std::array<std::string_view, kTexts> texts;
   std::array<std::uint32_t, kTexts> ids{};
+  std::string_view name;  // the operator's own
+  std::uint32_t name_id = 0;
 };
 
 // Guesses the inputs by the operator's name and the name of the event before it. A wrong guess

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "import/json/lenient.hpp"
+#include "import/trace_event/fields.hpp"
 
 namespace sonde {
 namespace {
@@ -60,7 +61,7 @@ std::unique_ptr<Batch> EventReader::read(const EventBlock& block, std::unique_pt
   for (const EventSpan& span : block.events) {
     const bool cut = block.last_is_cut && &span == &block.events.back();
     const std::string_view text = block.event(span);
-    if (!cut && parse_event(text, event_, &predictor_)) {
+    if (!cut && parser_.parse(text, event_)) {
       ++batch_->events;
       take(event_, block.offset + span.begin, text);
     } else {
@@ -79,7 +80,7 @@ void EventReader::forget_strings_if_many() {
   tracks_.clear();
   track_ids_ = {};
   last_track_ = kNoLocal;
-  predictor_.clear();
+  parser_.forget();
   batch_->new_strings.emplace_back();  // local id 0: the empty string
   memory_name_ = intern("[memory]");
   out_of_memory_name_ = intern("[OutOfMemory]");
@@ -234,14 +235,14 @@ void EventReader::take_slice(const Event& event, Record& record, std::uint64_t o
     batch_->losses.add("duration_negative", Severity::Warning,
                        "Negative durations; the events are kept with 0.", 1, offset, text);
   }
-  record.name = intern(event.name);
+  record.name = intern_name(event);
   record.track = track(event);
   take_rows(event, record);
 }
 
 // The side-table rows that the event's kind has, and the record itself.
 void EventReader::take_rows(const Event& event, Record& record) {
-  const LocalId category = event.category.text.empty() ? 0 : intern(event.category);
+  const LocalId category = intern_category(event);
   if (category_known_.size() <= category) {
     category_known_.resize(category + 1, false);
     categories_.resize(category + 1);
@@ -326,7 +327,49 @@ void EventReader::take_rows(const Event& event, Record& record) {
     batch_->collectives.push_back(row);
     record.rows |= kCollectiveRow;
   }
+  if (dialect_ == Dialect::Chrome || event.has_unknown_arguments) take_arguments(event, record);
   batch_->records.push_back(record);
+}
+
+// Arguments that have no column: all of a generic trace, and what Kineto's list of keys lacks.
+void EventReader::take_arguments(const Event& event, Record& record) {
+  JsonCursor in(event.args_text);
+  if (!in.take('{') || in.peek() == '}') return;
+  std::uint32_t count = 0;
+  do {
+    RawString key;
+    std::string_view value;
+    if (!in.string(key) || !in.take(':') || !in.raw_value(value)) break;
+    if (dialect_ != Dialect::Chrome && argument_field(key.text) != Field::UnknownArgument) continue;
+    LocalArgument argument;
+    argument.key = intern(key);
+    set_value(value, argument);
+    batch_->arguments.push_back(argument);
+    ++count;
+  } while (in.take(','));
+  if (count == 0) return;
+  batch_->argument_counts.push_back(count);
+  record.rows |= kArgumentRow;
+}
+
+void EventReader::set_value(std::string_view value, LocalArgument& argument) {
+  const char* const end = value.data() + value.size();
+  if (value.starts_with('"')) {
+    RawString text;
+    JsonCursor(value).string(text);
+    argument.type = ArgType::Text;
+    argument.text = intern(text);
+    return;
+  }
+  const auto whole = std::from_chars(value.data(), end, argument.integer);
+  if (whole.ec == std::errc() && whole.ptr == end) return;
+  const auto real = std::from_chars(value.data(), end, argument.real);
+  if (real.ec == std::errc() && real.ptr == end && std::isfinite(argument.real)) {
+    argument.type = ArgType::Real;
+    return;
+  }
+  argument.type = ArgType::Json;
+  argument.text = intern(value);
 }
 
 // One half of a slice. MXNet's categories say what it is only together with their track: the
@@ -354,6 +397,9 @@ void EventReader::take_instant(const Event& event, Record& record) {
     allocation.device = event.rare.device_id == kNoNumber ? -1 : small(event.rare.device_id);
     allocation.out_of_memory = record.name == out_of_memory_name_;
     batch_->allocations.push_back(allocation);
+  } else {
+    record.category = intern_category(event);
+    take_arguments(event, record);
   }
   batch_->records.push_back(record);
 }
@@ -423,6 +469,7 @@ void EventReader::take_async(const Event& event, Record& record) {
       return take_half(event, record);
     default:
       record.type = RecordType::Marker;
+      take_arguments(event, record);
       batch_->records.push_back(record);
   }
 }
@@ -498,6 +545,23 @@ LocalId EventReader::intern(const RawString& text) {
   if (!text.has_escapes) return intern(text.text);
   unescape_json(text.text, scratch_);
   return intern(std::string_view(scratch_));
+}
+
+// The name as it was when it last came after the same neighbour, if it is the same again.
+LocalId EventReader::intern_name(const Event& event) {
+  if (event.expected == nullptr || event.name.has_escapes) return intern(event.name);
+  if (event.expected->name != event.name.text) {
+    event.expected->name_id = intern(event.name.text);
+    event.expected->name = strings_->view(StringId(event.expected->name_id));
+  }
+  return event.expected->name_id;
+}
+
+LocalId EventReader::intern_category(const Event& event) {
+  if (event.category.text.empty()) return 0;
+  if (event.category_id == nullptr) return intern(event.category);
+  if (*event.category_id == kNoLocal) *event.category_id = intern(event.category);
+  return *event.category_id;
 }
 
 LocalId EventReader::track(const Event& event, LocalId lane) {

@@ -9,7 +9,7 @@
 #include "import/json/event_splitter.hpp"
 #include "import/kineto/categories.hpp"
 #include "import/trace_event/batch.hpp"
-#include "import/trace_event/event.hpp"
+#include "import/trace_event/event_parser.hpp"
 
 namespace sonde {
 
@@ -31,6 +31,8 @@ class EventReader {
   void take(const Event& event, std::uint64_t offset, std::string_view text);
   void take_slice(const Event& event, Record& record, std::uint64_t offset, std::string_view text);
   void take_rows(const Event& event, Record& record);
+  void take_arguments(const Event& event, Record& record);
+  void set_value(std::string_view value, LocalArgument& argument);
   void take_half(const Event& event, Record& record);
   void take_instant(const Event& event, Record& record);
   void take_counter(const Event& event, Record& record);
@@ -41,6 +43,8 @@ class EventReader {
 
   LocalId intern(std::string_view text);
   LocalId intern(const RawString& text);
+  LocalId intern_name(const Event& event);
+  LocalId intern_category(const Event& event);
   LocalId intern_optional(std::string_view text) { return text.empty() ? kNoLocal : intern(text); }
   StringId local_string(const RawString& text) {
     return text.text.empty() ? StringId() : StringId(intern(text));
@@ -61,7 +65,7 @@ class EventReader {
   LocalId last_track_ = kNoLocal;
   LocalId memory_name_ = 0;
   LocalId out_of_memory_name_ = 0;
-  InputPredictor predictor_;
+  EventParser parser_;
   std::string scratch_;
   std::string mended_;
   Event event_;
