@@ -137,7 +137,7 @@ Result<bool> EventSplitter::fill(EventBlock& block) {
 void EventSplitter::run(EventBlock& block) {
   while (pos_ < block.size) {
     if (state_ == State::InEvent) {
-      step_event(block);
+      step_events(block);
       if (state_ == State::InEvent &&
           (input_ended_ || block.size - event_begin_ > kSuspectEventBytes)) {
         give_up_on_long_event(block);
@@ -343,9 +343,15 @@ bool EventSplitter::step_adrift(EventBlock& block) {
   return false;
 }
 
-// Goes on, 64 bytes at a time, until the brace that opened the event is closed.
-void EventSplitter::step_event(EventBlock& block) {
+// From the event that is open on to the last one that ends in the block, 64 bytes at a time. Stops
+// behind an event that is followed by anything but another one.
+void EventSplitter::step_events(EventBlock& block) {
   const char* const text = block.text.data();
+  std::size_t behind = pos_;  // the event that ended last
+  const auto only_separators = [&](std::size_t from, std::size_t to) {
+    while (from < to && (is_space(text[from]) || text[from] == ',')) ++from;
+    return from == to;
+  };
   while (input_ended_ ? pos_ < block.size : pos_ + 64 <= block.size) {
     const ByteMasks masks = byte_masks(text + pos_);
     std::uint64_t quotes = masks.quote;
@@ -354,20 +360,31 @@ void EventSplitter::step_event(EventBlock& block) {
     const std::uint64_t inside = prefix_xor(quotes) ^ in_string_;
     for (std::uint64_t braces = masks.brace & ~inside; braces != 0; braces &= braces - 1) {
       const auto at = pos_ + static_cast<std::size_t>(std::countr_zero(braces));
-      if (text[at] == '{') {
-        ++depth_;
-      } else if (--depth_ == 0) {
-        pos_ = at + 1;
+      const bool opens = text[at] == '{';
+      if (depth_ == 0 && at != event_begin_) {
+        if (!opens || !only_separators(behind, at)) {
+          pos_ = behind;
+          state_ = State::Between;
+          return;
+        }
+        event_begin_ = at;
+      }
+      depth_ += opens ? 1 : -1;
+      if (depth_ == 0) {
+        behind = at + 1;
         block.events.push_back(
-            {static_cast<std::uint32_t>(event_begin_), static_cast<std::uint32_t>(pos_)});
-        state_ = State::Between;
-        return;
+            {static_cast<std::uint32_t>(event_begin_), static_cast<std::uint32_t>(behind)});
       }
     }
     in_string_ = static_cast<std::uint64_t>(static_cast<std::int64_t>(inside) >> 63);
     pos_ += 64;
   }
-  if (input_ended_) pos_ = std::min(pos_, block.size);
+  if (depth_ == 0 && behind > event_begin_) {
+    pos_ = behind;
+    state_ = State::Between;
+  } else if (input_ended_) {
+    pos_ = std::min(pos_, block.size);
+  }
 }
 
 void EventSplitter::give_up_on_long_event(EventBlock& block) {

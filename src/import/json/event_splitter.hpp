@@ -78,7 +78,7 @@ class EventSplitter {
   void run(EventBlock& block);
   void step_outside(EventBlock& block);
   void step_between(EventBlock& block);
-  void step_event(EventBlock& block);
+  void step_events(EventBlock& block);
   bool step_adrift(EventBlock& block);
   bool nesting_value(char c);
   void value_done();
