@@ -6,6 +6,7 @@
 
 #include "import/json/byte_masks.hpp"
 #include "import/json/lenient.hpp"
+#include "import/json/space.hpp"
 
 namespace sonde {
 namespace {
@@ -15,8 +16,6 @@ namespace {
 constexpr std::size_t kSuspectEventBytes = 8 * 1024 * 1024;
 constexpr std::size_t kMaxEventBytes = 64 * 1024 * 1024;
 constexpr std::string_view kEventsKey = "\"traceEvents\"";
-
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 // Bit i: byte i is escaped by a backslash before it. `carry` runs over from word to word.
 std::uint64_t escaped_bytes(std::uint64_t backslashes, bool& carry) {

@@ -3,19 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "import/json/space.hpp"
+
 namespace sonde {
 namespace {
 
 constexpr std::array<std::string_view, 16> kEventKeys = {
     "ph", "cat", "name", "pid", "tid",   "ts", "dur", "args",
     "id", "s",   "bp",   "tts", "cname", "sf", "id2", "tdur"};
-
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
-std::size_t skip_space(std::string_view text, std::size_t i) {
-  while (i < text.size() && is_space(text[i])) ++i;
-  return i;
-}
 
 // Whether a quoted event key and its colon stand at `i`.
 bool event_key_at(std::string_view text, std::size_t i) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "import/json/space.hpp"
+
 namespace sonde {
 namespace {
 
@@ -16,8 +18,6 @@ constexpr std::size_t kMaxGapBytes = 512;
 constexpr std::string_view kHeaderKey = "traceEvents\"";
 constexpr std::string_view kEventKeys[] = {"name\"", "ph\"", "cat\"", "ts\"",  "pid\"",
                                            "tid\"",  "id\"", "s\"",   "args\""};
-
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 // Takes all of `word` out of `text`; whether there was any.
 bool take_out(std::string& text, std::string_view word) {

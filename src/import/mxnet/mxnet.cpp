@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string>
 
+#include "import/json/space.hpp"
 #include "import/mxnet/dump_mender.hpp"
 #include "import/mxnet/memory.hpp"
 #include "import/mxnet/pairing.hpp"
@@ -15,8 +16,6 @@ namespace {
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
-
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 // Whether `"key": "value", "ph"` stands in the text, with any blanks: the order of MXNet's members.
 bool has_record_of(std::string_view text, std::string_view category) {

@@ -6,17 +6,11 @@
 #include <thread>
 
 #include "import/json/pipeline.hpp"
+#include "import/json/space.hpp"
 #include "import/trace_event/assembler.hpp"
 
 namespace sonde {
 namespace {
-
-std::size_t skip_space(std::string_view text, std::size_t i) {
-  while (i < text.size() &&
-         (text[i] == ' ' || text[i] == '\n' || text[i] == '\r' || text[i] == '\t'))
-    ++i;
-  return i;
-}
 
 // Batches that were put together, for the next blocks: their memory is worth more than they are.
 class SpareBatches {
