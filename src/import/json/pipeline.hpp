@@ -9,16 +9,16 @@
 
 namespace sonde {
 
-// Runs a splitter in a thread of its own while `workers` threads turn its blocks into parts, and
-// hands the parts on in file order, one at a time. A fixed set of blocks goes round, so that the
-// memory does not grow with the file.
+// `workers` threads share three kinds of work: one of them at a time splits the input into blocks, all
+// turn blocks into parts, one at a time hands the parts on in file order. A fixed set of blocks goes
+// round, so that the memory does not grow with the file.
 template <class Part>
 struct BlockPipeline {
   EventSplitter& splitter;
   std::size_t workers;
   std::function<std::unique_ptr<Part>(std::size_t worker, const EventBlock& block)> read;
   std::function<void(Part& part)> append;
-  std::function<void()> tick;  // now and then, from the splitter's thread
+  std::function<void()> tick;  // now and then, from whatever thread splits
 
   // Fails when the source does; what came before is appended by then.
   Result<bool> run();
