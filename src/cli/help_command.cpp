@@ -11,19 +11,21 @@ CommandInfo HelpCommand::info() const {
   CommandInfo info;
   info.name = "help";
   info.description = "tell how a command is used";
-  info.examples = {{"sonde help report", "the same as sonde report --help"}};
+  info.examples = {{"sonde help report", "the same as sonde report --help"},
+                   {"sonde help formats", "the formats that can be read"}};
   return info;
 }
 
 void HelpCommand::define(Options& options) {
-  Option& command = options.positional(command_, "COMMAND", "the command; without it, all of them");
+  Option& command = options.positional(command_, "COMMAND", "the command, or \"formats\"; without it, all commands");
   command.hint = ValueHint::Command;
 }
 
 int HelpCommand::run() {
   const CommandList commands = all_commands();
   if (command_.empty()) return write_output(program_help(commands), "");
-  std::vector<std::string> names;
+  if (command_ == "formats") return write_output(formats_help(), "");
+  std::vector<std::string> names{"formats"};
   for (const auto& command : commands) {
     if (command->info().name == command_) return write_output(command_help(*command), "");
     if (!command->info().hidden) names.push_back(command->info().name);

@@ -22,17 +22,12 @@ const Importer* importer_for(std::string_view head) {
 
 Error unknown_format(const std::string& path, std::string_view head) {
   const bool binary = head.substr(0, 512).find('\0') != std::string_view::npos;
-  std::string known;
-  for (const Importer& importer : importers()) {
-    if (!known.empty()) known += ", ";
-    known += importer.description;
-  }
   return {ErrorCode::UnknownFormat,
           binary ? "a binary file of a format that Sonde does not know"
                  : "not a trace of a format that Sonde knows",
           path,
           {},
-          "known: " + known + "; plain, gzip or zstd"};
+          "'sonde help formats' lists what it reads"};
 }
 
 // Whether the file is worth opening: names tell nothing for sure, so the content is looked at.
