@@ -238,7 +238,7 @@ TEST_F(Cli, HelpAndVersion) {
   EXPECT_EQ(sonde({}).out, help.out);
   EXPECT_EQ(sonde({"help"}).out, help.out);
   const ProcessResult formats = sonde({"help", "formats"});
-  EXPECT_EQ(formats.exit_code, 0);
+  EXPECT_EQ(formats.status, 0);
   EXPECT_NE(formats.out.find("PyTorch profiler (Kineto) trace"), std::string::npos) << formats.out;
   const ProcessResult version = sonde({"--version"});
   EXPECT_EQ(version.status, 0);
