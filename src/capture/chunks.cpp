@@ -91,8 +91,10 @@ void erase(char* chunk) {
 }
 
 // 0, or an errno. Needs no lock: the chunk is the caller's alone.
-int begin_chunk(char* chunk, const Picked& picked, file::ChunkType type, std::uint32_t thread) {
-  if (const int error = populate_chunk(chunk)) return error;
+int begin_chunk(const Session& session, const Picked& picked, file::ChunkType type,
+                std::uint32_t thread) {
+  if (const int error = prepare_chunk(session, picked.chunk, !picked.recycled)) return error;
+  char* const chunk = chunk_address(session, picked.chunk);
   if (picked.recycled) erase(chunk);
   file::ChunkHeader& header = header_of(chunk);
   store(header.type, type);
@@ -162,13 +164,14 @@ bool make_room(std::size_t count) {
       store(cursor.end, static_cast<std::uint64_t*>(nullptr));
     }
     picked = pick_chunk(*session, false);
+    if (picked.chunk != kNone) ++session->preparing;
   }
   if (picked.chunk == kNone) return false;
   char* const chunk = chunk_address(*session, picked.chunk);
   std::size_t used = picked.used;
   int error = 0;
   if (used == 0) {
-    error = begin_chunk(chunk, picked, file::ChunkType::Records, thread.id);
+    error = begin_chunk(*session, picked, file::ChunkType::Records, thread.id);
     used = sizeof(file::ChunkHeader);
   } else {
     auto* const at = reinterpret_cast<std::uint64_t*>(chunk + used);
@@ -177,6 +180,8 @@ bool make_room(std::size_t count) {
     used += sizeof(file::Record);
   }
   const Lock lock;
+  --session->preparing;
+  if (session->ended) close_file(*session);
   if (error) {
     lose(*session, error);
     return false;
@@ -216,7 +221,7 @@ char* append(Session& session, Appender& appender, file::ChunkType type, std::si
     const Picked picked = pick_chunk(session, true);
     if (picked.chunk == kNone) return nullptr;
     char* const chunk = chunk_address(session, picked.chunk);
-    if (const int error = begin_chunk(chunk, picked, type, 0)) {
+    if (const int error = begin_chunk(session, picked, type, 0)) {
       lose(session, error);
       return nullptr;
     }

@@ -50,7 +50,8 @@ struct Session {
   std::uint32_t reserved;  // have their space and their mapping
   std::uint32_t permanent;
   std::uint32_t renewals;
-  std::uint32_t users;  // threads, and one for being the current session
+  std::uint32_t users;      // threads, and one for being the current session
+  std::uint32_t preparing;  // threads that prepare a chunk: `fd` stays open for them
   std::uint64_t sequence;
   std::uint32_t partial;        // chunks that ended threads left half empty
   std::uint32_t retired_first;  // full chunks, oldest first; kept for the ring only
@@ -125,12 +126,15 @@ int open_storage(Session& session, const char* folder);
 void close_storage(Session& session);
 // Reserves and maps room for more chunks. 0, or an errno.
 int grow_storage(Session& session);
+// Closes the descriptor, now or when nobody prepares a chunk any more. Under the lock.
+void close_file(Session& session);
 // Gives back what was reserved and not used.
 void trim_storage(Session& session);
 bool owns_file(const Session& session);
 char* chunk_address(const Session& session, std::uint32_t chunk);
-// Makes all pages of the chunk present and writable. 0, or an errno.
-int populate_chunk(char* chunk);
+// Makes all pages of the chunk present and writable; `fresh`: it was never used. 0, or an errno.
+// Needs no lock, but the file stays open only while `preparing` counts the caller.
+int prepare_chunk(const Session& session, std::uint32_t chunk, bool fresh);
 
 // chunks.cpp
 // Room for `count` records in the thread's chunk, all in one piece.

@@ -63,10 +63,10 @@ int open_session(const char* folder) {
   fill_header(draft);
   session.header = &draft;
   if (limit_bytes) {
-    const std::uint64_t chunks = (limit_bytes - file::kChunksAt) / file::kChunkBytes;
-    session.max_chunks = limit_bytes < file::kChunksAt || chunks < kFewestChunks ? kFewestChunks
-                         : chunks > kNone / 2                                    ? kNone / 2
-                                              : static_cast<std::uint32_t>(chunks);
+    const std::uint64_t places = limit_bytes / file::kChunkBytes;
+    session.max_chunks = places <= kFewestChunks ? kFewestChunks
+                         : places > kNone / 2    ? kNone / 2
+                                                 : static_cast<std::uint32_t>(places - 1);
   }
   session.keep_last = limit_bytes && limit_choice == file::Limit::KeepLast;
   session.partial = session.retired_first = session.retired_last = kNone;
@@ -165,7 +165,7 @@ void forget_session_in_child() {
   early_signal_drops.store(0, std::memory_order_relaxed);
   if (!session) return;
   current_session.store(nullptr, std::memory_order_relaxed);
-  munmap(session->header, file::kChunksAt);
+  munmap(session->header, file::kHeaderBytes);
   if (owns_file(*session)) close(session->fd);
   free_session(*session);
   end_dumps();
@@ -254,8 +254,7 @@ void sonde_stop() {
   note_drops(*session);
   renew_clock(*session->header);
   trim_storage(*session);
-  if (owns_file(*session)) close(session->fd);
-  session->fd = -1;
+  close_file(*session);
   session->ended = true;
   store(session->header->clean_end, 1u);
   unuse(*session);

@@ -63,7 +63,7 @@ void copy_chunk(const char* chunk) {
 
 int copy_session(const Session& session, int fd) {
   const auto* const page = reinterpret_cast<const std::uint64_t*>(session.header);
-  memset(buffer, 0, file::kChunksAt);
+  memset(buffer, 0, sizeof buffer);
   for (std::size_t i = 0; i < sizeof(file::FileHeader) / sizeof *page; ++i) {
     buffer[i] = load(page + i);
   }
@@ -73,10 +73,10 @@ int copy_session(const Session& session, int fd) {
   const auto chunks = static_cast<std::uint32_t>(header.chunks);
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      file::kChunksAt + chunks * file::kChunkBytes > limit.rlim_cur) {
+      file::chunk_offset(chunks) > limit.rlim_cur) {
     return EFBIG;
   }
-  if (const int error = write_all(fd, buffer, file::kChunksAt)) return error;
+  if (const int error = write_all(fd, buffer, sizeof buffer)) return error;
   for (std::uint32_t i = 0; i < chunks; ++i) {
     const char* const chunk = chunk_address(session, i);
     if (chunk) {

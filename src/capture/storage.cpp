@@ -22,11 +22,9 @@ constexpr std::uint32_t kLargeRegion = 1024;
 // Programs count on small descriptor numbers, and some close all of them.
 constexpr int kLowestDescriptor = 400;
 
-std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+alignas(64) const char kZeros[file::kChunkBytes] = {};
 
-off_t chunk_offset(std::uint32_t chunk) {
-  return static_cast<off_t>(file::kChunksAt + std::size_t{chunk} * file::kChunkBytes);
-}
+off_t offset_of(std::uint32_t chunk) { return static_cast<off_t>(file::chunk_offset(chunk)); }
 
 int make_folders(char* path) {
   for (char* at = path + 1;; ++at) {
@@ -41,7 +39,6 @@ int make_folders(char* path) {
 }
 
 int write_zeros(int fd, off_t offset, std::size_t bytes) {
-  static const char kZeros[16384] = {};
   while (bytes > 0) {
     const std::size_t wanted = bytes < sizeof kZeros ? bytes : sizeof kZeros;
     const ssize_t written = pwrite(fd, kZeros, wanted, offset);
@@ -53,14 +50,16 @@ int write_zeros(int fd, off_t offset, std::size_t bytes) {
   return 0;
 }
 
+// A write past this limit would be a signal, not an error.
+bool beyond_file_limit(std::uint64_t end) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+         end > limit.rlim_cur;
+}
+
 // Real space on the disk: a page that is written later cannot fail.
 int reserve(int fd, off_t offset, std::size_t bytes) {
-  rlimit limit{};
-  // Growing past this limit would be a signal, not an error.
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      static_cast<rlim_t>(offset) + bytes > limit.rlim_cur) {
-    return EFBIG;
-  }
+  if (beyond_file_limit(static_cast<std::uint64_t>(offset) + bytes)) return EFBIG;
   for (int tries = 0; tries < 1000; ++tries) {
     if (fallocate(fd, 0, offset, static_cast<off_t>(bytes)) == 0) return 0;
     if (errno == EOPNOTSUPP || errno == ENOSYS) return write_zeros(fd, offset, bytes);
@@ -69,30 +68,21 @@ int reserve(int fd, off_t offset, std::size_t bytes) {
   return EINTR;
 }
 
-// Maps a part of the file that need not begin at a page.
 char* map(int fd, off_t offset, std::size_t bytes) {
-  const auto inside = static_cast<std::size_t>(offset) % page_bytes();
-  void* const address = mmap(nullptr, bytes + inside, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-                             offset - static_cast<off_t>(inside));
-  return address == MAP_FAILED ? nullptr : static_cast<char*>(address) + inside;
-}
-
-void unmap(char* address, std::size_t bytes) {
-  const std::size_t inside = reinterpret_cast<std::uintptr_t>(address) % page_bytes();
-  munmap(address - inside, bytes + inside);
+  void* const address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+  return address == MAP_FAILED ? nullptr : static_cast<char*>(address);
 }
 
 int add_region(Session& session, std::uint32_t count) {
   const std::uint32_t regions = session.region_count.load(std::memory_order_relaxed);
   if (regions == kMaxRegions) return EFBIG;
   if (!owns_file(session)) return EBADF;
-  const off_t offset = chunk_offset(session.reserved);
+  const off_t offset = offset_of(session.reserved);
   const std::size_t bytes = count * file::kChunkBytes;
   if (const int error = reserve(session.fd, offset, bytes)) return error;
   char* const address = map(session.fd, offset, bytes);
   if (!address) return errno;
-  const std::size_t inside = reinterpret_cast<std::uintptr_t>(address) % page_bytes();
-  madvise(address - inside, bytes + inside, MADV_DONTFORK);
+  madvise(address, bytes, MADV_DONTFORK);
   session.regions[regions] = {address, session.reserved, count, count};
   session.region_count.store(regions + 1, std::memory_order_release);
   session.reserved += count;
@@ -152,8 +142,8 @@ int open_storage(Session& session, const char* folder) {
     if (session.fd >= 0) close(session.fd);
     return error;
   }
-  int error = reserve(session.fd, 0, file::kChunksAt);
-  char* const page = error ? nullptr : map(session.fd, 0, file::kChunksAt);
+  int error = reserve(session.fd, 0, file::kHeaderBytes);
+  char* const page = error ? nullptr : map(session.fd, 0, file::kHeaderBytes);
   if (!error && !page) error = errno;
   if (error) {
     unlink(session.path);
@@ -174,9 +164,14 @@ int open_storage(Session& session, const char* folder) {
 void close_storage(Session& session) {
   const std::uint32_t regions = session.region_count.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < regions; ++i) {
-    unmap(session.regions[i].address, session.regions[i].mapped * file::kChunkBytes);
+    munmap(session.regions[i].address, session.regions[i].mapped * file::kChunkBytes);
   }
-  munmap(session.header, file::kChunksAt);
+  munmap(session.header, file::kHeaderBytes);
+  close_file(session);
+}
+
+void close_file(Session& session) {
+  if (session.preparing > 0) return;
   if (owns_file(session)) close(session.fd);
   session.fd = -1;
 }
@@ -206,7 +201,7 @@ void trim_storage(Session& session) {
     store(last.count, session.chunks - last.first);
     session.reserved = session.chunks;
   }
-  (void)!ftruncate(session.fd, chunk_offset(session.chunks));
+  (void)!ftruncate(session.fd, offset_of(session.chunks));
 }
 
 char* chunk_address(const Session& session, std::uint32_t chunk) {
@@ -226,16 +221,21 @@ char* chunk_address(const Session& session, std::uint32_t chunk) {
   return nullptr;
 }
 
-int populate_chunk(char* chunk) {
-  const std::size_t page = page_bytes();
-  const std::size_t inside = reinterpret_cast<std::uintptr_t>(chunk) % page;
+int prepare_chunk(const Session& session, std::uint32_t chunk, bool fresh) {
+  // Zeros through the file cost the kernel a third of what a page fault for each page does: it
+  // takes one large page, and its journal hears of the chunk once. A failure is left to what
+  // follows.
+  if (fresh && owns_file(session) && !beyond_file_limit(file::chunk_offset(chunk + 1))) {
+    (void)!pwrite(session.fd, kZeros, sizeof kZeros, offset_of(chunk));
+  }
+  char* const address = chunk_address(session, chunk);
   for (int tries = 0; tries < 1000; ++tries) {
-    if (madvise(chunk - inside, file::kChunkBytes + inside, MADV_POPULATE_WRITE) == 0) return 0;
+    if (madvise(address, file::kChunkBytes, MADV_POPULATE_WRITE) == 0) return 0;
     if (errno == EINVAL) break;
     if (errno != EINTR && errno != EAGAIN) return errno;
   }
   for (std::size_t at = 0; at < file::kChunkBytes; at += 4096) {
-    __atomic_fetch_or(chunk + at, 0, __ATOMIC_RELAXED);
+    __atomic_fetch_or(address + at, 0, __ATOMIC_RELAXED);
   }
   return 0;
 }

@@ -96,7 +96,7 @@ void RunFileWriter::begin_chunk(file::ChunkType type) {
   chunk.type = type;
   chunk.sequence = ++header_.chunks;
   chunk.thread = header_.pid;
-  chunk_at_ = chunk_at_ == 0 ? file::kChunksAt : chunk_at_ + file::kChunkBytes;
+  chunk_at_ = file::chunk_offset(header_.chunks - 1);
   written_ = 0;
   chunk_.resize(sizeof chunk);
   std::memcpy(chunk_.data(), &chunk, sizeof chunk);

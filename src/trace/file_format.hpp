@@ -8,8 +8,11 @@ namespace sonde::file {
 // The .sonde file: what the recorder writes into, in place, while the program runs. The file is the
 // buffer: it is mapped into the process, so that everything written survives the process.
 //
-//   page 0          FileHeader
-//   from kChunksAt  chunks of kChunkBytes, in the order of their making
+//   place 0          FileHeader; the rest of the place is empty
+//   places 1, 2 ...  chunks, in the order of their making
+//
+// A place is FileHeader::chunk_bytes long, so that a chunk begins where a page of any size begins,
+// and where the kernel can hold it as one large page of its cache.
 //
 // A chunk begins with a ChunkHeader and holds records of 32 bytes. A record's last word is stored
 // last and is never 0: the first record with a 0 there ends the chunk. So a reader sees whole
@@ -26,7 +29,7 @@ namespace sonde::file {
 
 inline constexpr char kMagic[8] = {'S', 'O', 'N', 'D', 'E', 'R', 'U', 'N'};
 inline constexpr std::uint32_t kVersion = 1;
-inline constexpr std::size_t kChunksAt = 4096;
+inline constexpr std::size_t kHeaderBytes = 4096;
 inline constexpr std::size_t kChunkBytes = 64 * 1024;
 inline constexpr std::uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK"
 
@@ -61,7 +64,7 @@ struct FileHeader {
   std::uint32_t clean_end;           // 1 after an orderly stop or exit
   char program[256];                 // the program's name, cut; ends with a 0 byte
 };
-static_assert(sizeof(FileHeader) <= kChunksAt);
+static_assert(sizeof(FileHeader) <= kHeaderBytes);
 
 // Kept: records as in Records, but of a kind that Limit::KeepLast must not lose (names of threads
 // and of the process, pauses). They say themselves which thread they speak of.
@@ -112,6 +115,11 @@ struct Record {
   std::uint64_t word;
 };
 static_assert(sizeof(Record) == 32);
+
+// Where in the file a chunk begins, counted from 0; behind the last one, how long the file is.
+constexpr std::uint64_t chunk_offset(std::uint64_t chunk, std::uint64_t chunk_bytes = kChunkBytes) {
+  return (chunk + 1) * chunk_bytes;
+}
 
 inline constexpr std::size_t kRecordsPerChunk =
     (kChunkBytes - sizeof(ChunkHeader)) / sizeof(Record);

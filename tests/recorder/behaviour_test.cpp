@@ -16,7 +16,7 @@ TEST(Behaviour, StaticAndSharedLibraryRecordFromTheStart) {
     EXPECT_EQ(file.header.clean_end, 1u);
     EXPECT_STREQ(file.header.program, std::filesystem::path(program).filename().c_str());
     EXPECT_EQ(std::filesystem::file_size(recordings(folder.path())[0]),
-              file::kChunksAt + file.header.chunks * file::kChunkBytes);
+              file::chunk_offset(file.header.chunks));
   }
 }
 

@@ -79,13 +79,13 @@ class RecordingReader {
   void complain(const std::string& text) { out_.complaints.push_back(text); }
 
   void run() {
-    if (bytes_.size() < file::kChunksAt) return complain("no header");
+    if (bytes_.size() < file::kHeaderBytes) return complain("no header");
     std::memcpy(&out_.header, bytes_.data(), sizeof out_.header);
     if (std::memcmp(out_.header.magic, file::kMagic, 8) != 0) return complain("no magic");
     if (out_.header.version != file::kVersion) return complain("version");
     std::map<std::uint64_t, const char*> chunks;
     for (std::uint64_t i = 0; i < out_.header.chunks; ++i) {
-      const std::size_t at = file::kChunksAt + i * file::kChunkBytes;
+      const std::size_t at = file::chunk_offset(i);
       if (at + file::kChunkBytes > bytes_.size()) return complain("file is too short");
       const auto chunk = read_at<file::ChunkHeader>(bytes_.data() + at);
       if (chunk.magic == 0) continue;

@@ -74,7 +74,7 @@ class SondeFile {
   std::string bytes() const {
     file::FileHeader head = header;
     if (head.chunks == 0) head.chunks = chunks_.size() + 1;
-    std::string out(file::kChunksAt, '\0');
+    std::string out(header.chunk_bytes, '\0');
     std::memcpy(out.data(), &head, sizeof head);
     for (const std::string& chunk : chunks_) append(out, chunk);
     SondeFile last(header.chunk_bytes);

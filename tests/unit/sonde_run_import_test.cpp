@@ -138,14 +138,49 @@ TEST(SondeRunImport, ArgumentsWithoutTheirRecordMeanNothing) {
   EXPECT_TRUE(trace.arguments().empty());
 }
 
-TEST(SondeRunImport, ArgumentsOfAMarkerHaveNoPlaceAndAreCounted) {
+TEST(SondeRunImport, ArgumentsOfMarkersAndCountersAreKept) {
+  SondeFile out;
+  const auto argument = [&](std::uint64_t bits, const char* key, file::ArgumentType type) {
+    out.record(RecordType::Argument, 0, bits, 0, key, "", static_cast<std::uint8_t>(type));
+  };
+  out.chunk(7);
+  // The later value stands first in the file: ids follow the times.
+  argument(static_cast<std::uint64_t>(-3), "late", file::ArgumentType::Int64);
+  out.record(RecordType::Counter, kAt + 20, 2, 0, "loss");
+  argument(std::bit_cast<std::uint64_t>(0.25), "early", file::ArgumentType::Double);
+  argument(8, "second", file::ArgumentType::Int64);
+  out.record(RecordType::Counter, kAt + 10, 1, 0, "loss");
+  out.record(RecordType::Marker, kAt, 0, 0, "bare", "", 't');
+  argument(out.name_id("text"), "key", file::ArgumentType::Name);
+  out.record(RecordType::Marker, kAt, 0, 0, "mark", "", 'g');
+  const Trace trace = read(out.bytes());
+  ASSERT_EQ(trace.counters().size(), 2u);
+  const auto first = trace.counter_arguments().of(CounterId(0u));
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_EQ(text_of(trace, first[0].key()), "early");
+  EXPECT_EQ(first[0].real(), 0.25);
+  EXPECT_EQ(first[1].integer(), 8);
+  const auto second = trace.counter_arguments().of(CounterId(1u));
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(text_of(trace, second[0].key()), "late");
+  EXPECT_EQ(second[0].integer(), -3);
+  EXPECT_TRUE(trace.marker_arguments().of(MarkerId(0u)).empty());
+  const auto mark = trace.marker_arguments().of(MarkerId(1u));
+  ASSERT_EQ(mark.size(), 1u);
+  EXPECT_EQ(text_of(trace, mark[0].text()), "text");
+  EXPECT_TRUE(trace.arguments().empty());
+  EXPECT_EQ(losses(trace, "arguments_without_place"), 0u);
+}
+
+TEST(SondeRunImport, ArgumentsThatNothingKeepsAreCounted) {
   SondeFile out;
   out.chunk(7).record(RecordType::Argument, 0, 1, 0, "key");
-  out.record(RecordType::Marker, kAt, 0, 0, "mark");
+  out.record(RecordType::Argument, 0, 1, 0, "key", "", 77);
+  out.record(RecordType::Allocation, kAt, 1, 64, "tag");
   const Trace trace = read(out.bytes());
-  EXPECT_EQ(trace.markers().size(), 1u);
-  EXPECT_TRUE(trace.arguments().empty());
-  EXPECT_EQ(losses(trace, "argument_without_slice"), 1u);
+  EXPECT_EQ(trace.allocations().size(), 1u);
+  EXPECT_EQ(losses(trace, "arguments_without_place"), 1u);
+  EXPECT_EQ(losses(trace, "unknown_arguments"), 1u);
 }
 
 TEST(SondeRunImport, TicksFollowTheReadingsOfTheClock) {
@@ -206,7 +241,7 @@ TEST(SondeRunImport, ACutFileIsReadUpToTheCut) {
   out.chunk(7);
   for (std::uint64_t i = 0; i < 100; ++i) out.slice("a", i, i + 1);
   const std::string whole = out.bytes();
-  constexpr std::size_t kFirstRecord = file::kChunksAt + sizeof(file::ChunkHeader);
+  constexpr std::size_t kFirstRecord = SondeFile::kSmallChunk + sizeof(file::ChunkHeader);
   for (const std::size_t cut : {0u, 1u, 31u, 32u, 33u, 1000u}) {
     const Trace trace = read(std::string_view(whole).substr(0, kFirstRecord + cut));
     EXPECT_EQ(trace.slice_count(), cut / sizeof(file::Record)) << cut;

@@ -41,16 +41,16 @@ void RecordAssembler::add_async_pairs() {
       builder_.losses().add("async_ends", Severity::Warning,
                             "Ends of asynchronous ranges whose begin is not here");
     } else {
-      append_slice(starts.back(), half.time, async_track(half.domain), half.name, half.domain,
-                   SliceKind::UserRange);
+      append_slice(starts.back(), half.time, domain_track(TrackType::Async, half.domain), half.name,
+                   half.domain, SliceKind::UserRange);
       starts.pop_back();
     }
   }
   for (const auto& [key, starts] : open) {
     const auto& [domain, name, id] = key;
     for (const Nanos start : starts) {
-      append_slice(start, std::max(start, latest_), async_track(domain), name, domain,
-                   SliceKind::UserRange);
+      append_slice(start, std::max(start, latest_), domain_track(TrackType::Async, domain), name,
+                   domain, SliceKind::UserRange);
       builder_.losses().add("async_open", Severity::Info,
                             "Asynchronous ranges that were not ended; they reach to the end");
     }
@@ -58,9 +58,15 @@ void RecordAssembler::add_async_pairs() {
 }
 
 void RecordAssembler::add_counters() {
-  std::stable_sort(counters_.begin(), counters_.end(),
-                   [](const CounterValue& a, const CounterValue& b) { return a.time < b.time; });
-  for (const CounterValue& value : counters_) builder_.add_counter(value);
+  std::stable_sort(
+      counters_.begin(), counters_.end(),
+      [](const WaitingCounter& a, const WaitingCounter& b) { return a.value.time < b.value.time; });
+  for (const WaitingCounter& waiting : counters_) {
+    const CounterId counter = builder_.add_counter(waiting.value);
+    for (std::size_t i = 0; i < waiting.arguments; ++i) {
+      add_argument(counter, counter_arguments_[waiting.first_argument + i]);
+    }
+  }
 }
 
 void RecordAssembler::add_allocations() {

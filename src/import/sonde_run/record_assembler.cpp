@@ -21,17 +21,13 @@ void RecordAssembler::add_chunk(const RecordChunk& chunk) {
     ++records_;
     const RecordType type = file::word_type(record.word);
     if (type == RecordType::Argument) {
-      arguments_.push_back({name_of(record), file::word_extra(record.word), record.b});
+      add_waiting_argument(record);
     } else if (type == RecordType::Place) {
       place_.stream = static_cast<std::int64_t>(record.a);
       place_.device = record.b <= INT32_MAX ? static_cast<std::int32_t>(record.b) : -1;
     } else {
       add_record(record);
-      builder_.losses().add("argument_without_slice", Severity::Info,
-                            "Arguments of counters, markers and other records that are no slices; "
-                            "the model has no place for them, they are left out.",
-                            arguments_.size(), offset_);
-      arguments_.clear();
+      if (!arguments_.empty()) lose_arguments();
       place_ = {};
     }
   }
@@ -55,8 +51,8 @@ void RecordAssembler::add_record(const Record& record) {
       return add_counter(record);
     case RecordType::Marker:
       if (!time_of(record.a, time)) return;
-      return add_marker(time, name_of(record), domain_of(record),
-                        static_cast<char>(file::word_extra(record.word)));
+      return take_arguments(add_marker(time, name_of(record), domain_of(record),
+                                       static_cast<char>(file::word_extra(record.word))));
     case RecordType::Allocation:
       return add_allocation(record);
     case RecordType::Link:
@@ -84,9 +80,9 @@ void RecordAssembler::add_record(const Record& record) {
         lose("recording_paused", Severity::Info,
              "The program paused the recording; what it did meanwhile is not here");
       }
-      return add_marker(time,
-                        builder_.intern(record.b != 0 ? "recording resumed" : "recording paused"),
-                        StringId(), 'p');
+      add_marker(time, builder_.intern(record.b != 0 ? "recording resumed" : "recording paused"),
+                 StringId(), 'p');
+      return;
     case RecordType::Argument:
     case RecordType::Place:
     case RecordType::None:
@@ -119,8 +115,8 @@ void RecordAssembler::add_async_slice(const Record& record) {
   if (file::word_extra(record.word) == static_cast<std::uint8_t>(file::AsyncKind::Frame)) {
     domain = builder_.intern(std::string(builder_.text(domain)) + ",frame");
   }
-  const SliceId slice =
-      append_slice(start, end, async_track(domain), name_of(record), domain, SliceKind::UserRange);
+  const SliceId slice = append_slice(start, end, domain_track(TrackType::Async, domain),
+                                     name_of(record), domain, SliceKind::UserRange);
   take_arguments(slice);
   if (record.c != 0) host_ids_.get_or_insert(record.c, slice);
 }
@@ -140,11 +136,14 @@ void RecordAssembler::add_device_slice(const Record& record) {
 void RecordAssembler::add_counter(const Record& record) {
   CounterValue value;
   value.counter = name_of(record);
-  value.track = counter_track(domain_of(record));
+  value.track = domain_track(TrackType::Counter, domain_of(record));
   value.value = file::word_extra(record.word) == 1
                     ? std::bit_cast<double>(record.b)
                     : static_cast<double>(static_cast<std::int64_t>(record.b));
-  if (time_of(record.a, value.time)) counters_.push_back(value);
+  if (!time_of(record.a, value.time)) return;
+  counters_.push_back({value, counter_arguments_.size(), arguments_.size()});
+  counter_arguments_.insert(counter_arguments_.end(), arguments_.begin(), arguments_.end());
+  arguments_.clear();
 }
 
 void RecordAssembler::add_allocation(const Record& record) {
@@ -159,14 +158,14 @@ void RecordAssembler::add_allocation(const Record& record) {
   if (time_of(record.a, allocation.time)) allocations_.push_back(allocation);
 }
 
-void RecordAssembler::add_marker(Nanos time, StringId name, StringId domain, char scope) {
+MarkerId RecordAssembler::add_marker(Nanos time, StringId name, StringId domain, char scope) {
   Marker marker;
   marker.time = time;
   marker.track = thread_track();
   marker.name = name;
   marker.scope = scope == 'p' || scope == 'g' ? scope : 't';
   marker.category = domain;
-  builder_.add_marker(marker);
+  return builder_.add_marker(marker);
 }
 
 StringId RecordAssembler::name(std::uint32_t id) {
@@ -213,24 +212,27 @@ SliceId RecordAssembler::append_slice(Nanos start, Nanos end, TrackId track, Str
   return slice;
 }
 
-void RecordAssembler::take_arguments(SliceId slice) {
-  for (const WaitingArgument& argument : arguments_) {
-    switch (argument.type) {
-      case static_cast<int>(file::ArgumentType::Int64):
-        builder_.add_argument({slice, argument.key, std::bit_cast<std::int64_t>(argument.bits)});
-        break;
-      case static_cast<int>(file::ArgumentType::Double):
-        builder_.add_argument({slice, argument.key, std::bit_cast<double>(argument.bits)});
-        break;
-      case static_cast<int>(file::ArgumentType::Name):
-        builder_.add_argument(
-            {slice, argument.key, name(static_cast<std::uint32_t>(argument.bits))});
-        break;
-      default:
-        lose("unknown_arguments", Severity::Warning,
-             "Arguments of a type that this Sonde does not know; they are left out");
-    }
+void RecordAssembler::add_waiting_argument(const Record& record) {
+  const auto type = static_cast<file::ArgumentType>(file::word_extra(record.word));
+  const StringId key = name_of(record);
+  switch (type) {
+    case file::ArgumentType::Int64:
+    case file::ArgumentType::Double:
+      arguments_.push_back({key, type, record.b});
+      return;
+    case file::ArgumentType::Name:
+      arguments_.push_back({key, type, name(static_cast<std::uint32_t>(record.b)).value});
+      return;
   }
+  lose("unknown_arguments", Severity::Warning,
+       "Arguments of a type that this Sonde does not know; they are left out");
+}
+
+void RecordAssembler::lose_arguments() {
+  builder_.losses().add("arguments_without_place", Severity::Info,
+                        "Arguments of allocations, links, halves of asynchronous ranges, names and "
+                        "records that are left out; nothing keeps them",
+                        arguments_.size(), offset_);
   arguments_.clear();
 }
 
@@ -249,23 +251,11 @@ TrackId RecordAssembler::thread_track(std::uint32_t id) {
   return at->second;
 }
 
-TrackId RecordAssembler::async_track(StringId domain) {
-  const auto [at, added] = async_tracks_.try_emplace(domain);
+TrackId RecordAssembler::domain_track(TrackType type, StringId domain) {
+  const auto [at, added] = domain_tracks_.try_emplace({type, domain});
   if (added) {
     Track track;
-    track.type = TrackType::Async;
-    track.pid = header_.pid;
-    track.name = domain;
-    at->second = builder_.add_track(track);
-  }
-  return at->second;
-}
-
-TrackId RecordAssembler::counter_track(StringId domain) {
-  const auto [at, added] = counter_tracks_.try_emplace(domain);
-  if (added) {
-    Track track;
-    track.type = TrackType::Counter;
+    track.type = type;
     track.pid = header_.pid;
     track.name = domain;
     at->second = builder_.add_track(track);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -29,8 +30,15 @@ class RecordAssembler {
   // Arguments and places wait for the record that they stand before.
   struct WaitingArgument {
     StringId key;
-    std::uint8_t type;
-    std::uint64_t bits;
+    file::ArgumentType type;
+    std::uint64_t bits;  // Name: the text's StringId
+  };
+  // Values are put into the order of their times before they get their ids; until then their
+  // arguments stand in counter_arguments_.
+  struct WaitingCounter {
+    CounterValue value;
+    std::size_t first_argument;
+    std::size_t arguments;
   };
   struct ThreadName {
     Nanos time;
@@ -50,12 +58,13 @@ class RecordAssembler {
   using StreamKey = std::pair<std::int32_t, std::int64_t>;
 
   void add_record(const file::Record& record);
+  void add_waiting_argument(const file::Record& record);
   void add_slice(const file::Record& record);
   void add_async_slice(const file::Record& record);
   void add_device_slice(const file::Record& record);
   void add_counter(const file::Record& record);
   void add_allocation(const file::Record& record);
-  void add_marker(Nanos time, StringId name, StringId domain, char scope);
+  MarkerId add_marker(Nanos time, StringId name, StringId domain, char scope);
 
   StringId name_of(const file::Record& record) { return name(file::word_name(record.word)); }
   StringId name(std::uint32_t id);
@@ -64,13 +73,33 @@ class RecordAssembler {
   bool time_of(std::uint64_t ticks, Nanos& out);
   SliceId append_slice(Nanos start, Nanos end, TrackId track, StringId name, StringId domain,
                        SliceKind kind);
-  void take_arguments(SliceId slice);
+  // Gives the waiting arguments to the record that they stand before.
+  template <class Owner>
+  void take_arguments(Owner owner) {
+    for (const WaitingArgument& argument : arguments_) add_argument(owner, argument);
+    arguments_.clear();
+  }
+  template <class Owner>
+  void add_argument(Owner owner, const WaitingArgument& waiting) {
+    using Kept = Argument<Owner>;
+    switch (waiting.type) {
+      case file::ArgumentType::Int64:
+        return builder_.add_argument(
+            Kept(owner, waiting.key, std::bit_cast<std::int64_t>(waiting.bits)));
+      case file::ArgumentType::Double:
+        return builder_.add_argument(Kept(owner, waiting.key, std::bit_cast<double>(waiting.bits)));
+      case file::ArgumentType::Name:
+        return builder_.add_argument(
+            Kept(owner, waiting.key, StringId(static_cast<std::uint32_t>(waiting.bits))));
+    }
+  }
+  void lose_arguments();
   void lose(const char* name, Severity severity, const char* sentence);
 
   TrackId thread_track(std::uint32_t id);
   TrackId thread_track() { return thread_track(thread_); }
-  TrackId async_track(StringId domain);
-  TrackId counter_track(StringId domain);
+  // The track of this type that belongs to the domain.
+  TrackId domain_track(TrackType type, StringId domain);
   TrackId stream_track(std::int32_t device, std::int64_t stream);
 
   void add_async_pairs();
@@ -85,8 +114,7 @@ class RecordAssembler {
   TraceBuilder& builder_;
 
   std::map<std::uint32_t, TrackId> thread_tracks_;
-  std::map<StringId, TrackId> async_tracks_;
-  std::map<StringId, TrackId> counter_tracks_;
+  std::map<std::pair<TrackType, StringId>, TrackId> domain_tracks_;
   std::map<StreamKey, TrackId> stream_tracks_;
   std::map<std::uint32_t, ThreadName> thread_names_;
   ThreadName process_name_{INT64_MIN, StringId()};
@@ -100,7 +128,8 @@ class RecordAssembler {
   FlatMap<SliceId> device_ids_;
   std::vector<LinkEnds> links_;
   std::vector<AsyncHalf> halves_;
-  std::vector<CounterValue> counters_;
+  std::vector<WaitingCounter> counters_;
+  std::vector<WaitingArgument> counter_arguments_;
   std::vector<Allocation> allocations_;
   Nanos latest_ = INT64_MIN;
 };

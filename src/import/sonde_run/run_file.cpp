@@ -150,18 +150,24 @@ std::string printable_utf8(std::string_view text) {
 
 Result<RunFile> read_run_file(const ImportInput& input, TraceBuilder& builder) {
   RunFile out;
-  std::vector<char> page(file::kChunksAt);
-  Result<std::size_t> got = input.source.read(page);
+  std::vector<char> head(file::kHeaderBytes);
+  Result<std::size_t> got = input.source.read(head);
   if (!got) return got.error();
   if (*got < sizeof(file::FileHeader)) {
     return broken("the recording ends inside of its header", "copy the file again");
   }
-  std::memcpy(&out.header, page.data(), sizeof out.header);
+  std::memcpy(&out.header, head.data(), sizeof out.header);
   if (Result<bool> fine = check_header(out.header); !fine) return fine.error();
 
   ChunkReader reader(out, builder);
   std::vector<char> buffer(out.header.chunk_bytes);
   out.bytes = *got;
+  // The rest of the header's place.
+  if (*got == head.size() && buffer.size() > head.size()) {
+    got = input.source.read(std::span(buffer).first(buffer.size() - head.size()));
+    if (!got) return got.error();
+    out.bytes += *got;
+  }
   for (std::uint64_t since_progress = 0;;) {
     got = input.source.read(buffer);
     if (!got) {

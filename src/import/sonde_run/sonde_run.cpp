@@ -52,8 +52,7 @@ void add_header_losses(const RunFile& file, const TickClock& clock, LossLedger& 
                    " only, as it was asked to; what came before is not here");
   }
   if (header.chunks > file.chunks_seen && header.chunks < UINT32_MAX) {
-    const std::uint64_t expected =
-        file::kChunksAt + header.chunks * std::uint64_t{header.chunk_bytes};
+    const std::uint64_t expected = file::chunk_offset(header.chunks, header.chunk_bytes);
     if (file.bytes < expected) {
       losses.add("file_cut", Severity::Warning,
                  "The file is shorter than what was recorded; what it holds is read", 1,
