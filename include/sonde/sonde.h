@@ -145,10 +145,11 @@ SONDE_CALL_(sonde_last_step(void))
 #ifndef SONDE_DISABLE
 
 /* Where the calling thread writes next. `busy` keeps a signal handler out of a record at work.
- * Another thread may set `end` to 0: it makes the next record take the slow way. */
+ * `end` leads to the end of the room. Another thread may set that to 0, and in a forked child it is
+ * 0: it makes the next record take the slow way. */
 typedef struct sonde_cursor {
   uint64_t* next;
-  uint64_t* end;
+  uint64_t** end;
   uint32_t busy;
 } sonde_cursor;
 
@@ -189,7 +190,7 @@ static inline void sonde_record_(uint64_t a, uint64_t b, uint64_t c, uint64_t wo
     cursor->busy = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     uint64_t* const at = cursor->next;
-    if (__builtin_expect(at < __atomic_load_n(&cursor->end, __ATOMIC_RELAXED), 1)) {
+    if (__builtin_expect(at < __atomic_load_n(cursor->end, __ATOMIC_RELAXED), 1)) {
       __atomic_store_n(at, a, __ATOMIC_RELAXED);
       __atomic_store_n(at + 1, b, __ATOMIC_RELAXED);
       __atomic_store_n(at + 2, c, __ATOMIC_RELAXED);

@@ -155,13 +155,13 @@ bool make_room(std::size_t count) {
         if (static_cast<std::size_t>(stop - cursor.next) < count * kRecordWords) {
           stop = thread.chunk_end;
         }
-        store(cursor.end, stop);
+        set_end(cursor, stop);
         return true;
       }
       retire(*session, thread.chunk);
       thread.chunk = kNone;
       cursor.next = nullptr;
-      store(cursor.end, static_cast<std::uint64_t*>(nullptr));
+      set_end(cursor, nullptr);
     }
     picked = pick_chunk(*session, false);
     if (picked.chunk != kNone) ++session->preparing;
@@ -191,7 +191,7 @@ bool make_room(std::size_t count) {
   cursor.next = reinterpret_cast<std::uint64_t*>(chunk + used);
   renew_clock(*session->header);
   // Stopped meanwhile: the next record looks again.
-  store(cursor.end, session->ended ? nullptr : next_stop(*session, cursor.next, thread.chunk_end));
+  set_end(cursor, session->ended ? nullptr : next_stop(*session, cursor.next, thread.chunk_end));
   return fits(cursor, thread.chunk_end, count);
 }
 
@@ -204,7 +204,7 @@ void leave_chunk(ThreadState& thread) {
   const auto room = static_cast<std::size_t>(thread.chunk_end - next) / kRecordWords;
   thread.chunk = kNone;
   thread.cursor->next = nullptr;
-  store(thread.cursor->end, static_cast<std::uint64_t*>(nullptr));
+  set_end(*thread.cursor, nullptr);
   if (session.ended) return;
   if (room < kWorthwhileRecords) {
     retire(session, chunk);

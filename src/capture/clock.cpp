@@ -11,6 +11,20 @@ std::int64_t nanoseconds(clockid_t clock) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+// Set once, under the lock: `first_reading` before `guessed`.
+file::ClockReading first_reading;
+std::atomic<std::uint64_t> guessed{0};
+
+// The longer ago the first reading is, the better.
+double ticks_per_nanosecond(const file::ClockReading& now) {
+  const auto guess = static_cast<double>(guessed_ticks_per_second()) * 1e-9;
+  if (exact_ticks_per_second() || now.monotonic - first_reading.monotonic < 10'000'000) {
+    return guess;
+  }
+  return static_cast<double>(now.ticks - first_reading.ticks) /
+         static_cast<double>(now.monotonic - first_reading.monotonic);
+}
+
 }  // namespace
 
 std::uint64_t exact_ticks_per_second() {
@@ -44,16 +58,16 @@ file::ClockReading read_clocks() {
 
 // For a process that is killed before its second clock reading. Once in a process.
 std::uint64_t guessed_ticks_per_second() {
-  static std::atomic<std::uint64_t> known{0};
   if (const std::uint64_t exact = exact_ticks_per_second()) return exact;
-  if (const std::uint64_t guess = known.load(std::memory_order_relaxed)) return guess;
+  if (const std::uint64_t guess = guessed.load(std::memory_order_acquire)) return guess;
   const file::ClockReading first = read_clocks();
   file::ClockReading last = read_clocks();
   while (last.monotonic - first.monotonic < 200'000) last = read_clocks();
   const double seconds = static_cast<double>(last.monotonic - first.monotonic) * 1e-9;
   const auto guess =
       static_cast<std::uint64_t>(static_cast<double>(last.ticks - first.ticks) / seconds);
-  known.store(guess, std::memory_order_relaxed);
+  first_reading = first;
+  guessed.store(guess, std::memory_order_release);
   return guess;
 }
 
@@ -81,7 +95,7 @@ std::uint64_t sonde_ticks_from_ns(std::int64_t monotonic_ns) {
   using namespace sonde::capture;
   if (!current_session.load(std::memory_order_acquire)) return 0;
   const sonde::file::ClockReading now = read_clocks();
-  const double rate = static_cast<double>(guessed_ticks_per_second()) * 1e-9;
+  const double rate = ticks_per_nanosecond(now);
   return now.ticks + static_cast<std::uint64_t>(static_cast<std::int64_t>(
                          static_cast<double>(monotonic_ns - now.monotonic) * rate));
 }

@@ -75,11 +75,27 @@ struct ThreadState {
   std::uint32_t chunk;
   std::uint32_t id;
   std::uint32_t name;
-  std::uint32_t exits;  // how often the thread's end was announced
+  std::uint32_t exits;       // how often the thread's end was announced
+  std::uint32_t generation;  // the process_generation that all this belongs to
+  std::uint64_t* own_end;    // where the cursor finds its end if there is no slot for it
 };
 
 extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
 extern std::atomic<Session*> current_session;
+
+// forks.cpp
+extern std::uint32_t process_generation;
+// What the cursor of a thread without a session says of its end: nullptr, always.
+extern std::uint64_t* no_end;
+void register_fork_handlers();
+// Finds out whether this process is a child that fork handlers did not see, and then begins anew.
+// Inside of a Guard.
+void notice_fork();
+bool forked_unnoticed();
+// A place for the end of a thread's room that a child finds empty. Under the lock, for the calling
+// thread.
+std::uint64_t** take_slot();
+void give_slot_back(std::uint64_t** slot);
 
 // Keeps signal handlers out of the recorder while it is at work on this thread.
 class Guard {
@@ -87,6 +103,7 @@ class Guard {
   Guard() : entered_(sonde_cursor_.busy == 0) {
     if (entered_) sonde_cursor_.busy = 1;
     std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (entered_) notice_fork();
   }
   ~Guard() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -113,6 +130,10 @@ class Lock {
 template <typename T>
 void store(T& place, T value) {
   __atomic_store(&place, &value, __ATOMIC_RELAXED);
+}
+
+inline void set_end(const sonde_cursor& cursor, std::uint64_t* end) {
+  if (cursor.end != &no_end) store(*cursor.end, end);
 }
 
 // clock.cpp
@@ -157,6 +178,9 @@ void register_handlers();
 Session* attach_thread(ThreadState& thread);
 void detach_thread(ThreadState& thread);
 void invalidate_cursors(const Session& session);
+// In a child: no other thread is here, and nothing that this one has is its own.
+void forget_threads();
+void forget_own_thread();
 
 // session.cpp
 // The session that records, made anew in a forked child. Under the lock.

@@ -2,7 +2,7 @@
 
 // Here, so that whoever records pulls the library's start-up code out of the static library, too.
 int sonde_recording_ = 0;
-__thread sonde_cursor sonde_cursor_ = {nullptr, nullptr, 0};
+__thread sonde_cursor sonde_cursor_ = {nullptr, &sonde::capture::no_end, 0};
 
 namespace sonde::capture {
 namespace {
@@ -26,7 +26,7 @@ void write_group(const file::Record* records, std::size_t count) {
   const Guard guard;
   if (!guard) return count_drop(true);
   sonde_cursor& cursor = sonde_cursor_;
-  const std::uint64_t* const end = __atomic_load_n(&cursor.end, __ATOMIC_RELAXED);
+  const std::uint64_t* const end = __atomic_load_n(cursor.end, __ATOMIC_RELAXED);
   if (!end || cursor.next + 4 * count > end) {
     if (!make_room(count)) return count_drop(false);
   }

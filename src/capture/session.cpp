@@ -131,8 +131,10 @@ void note_drops(Session& session) {
 }
 
 void count_drop(bool in_signal) {
+  // In a child that nobody told of, the session is the parent's: it is not there any more, or not
+  // ours to count in.
   Session* const session = thread_state.session;
-  if (session) {
+  if (session && !forked_unnoticed() && thread_state.generation == process_generation) {
     __atomic_fetch_add(&session->header->dropped_records, std::uint64_t{1}, __ATOMIC_RELAXED);
     if (in_signal) {
       __atomic_fetch_add(&session->header->dropped_in_signals, std::uint64_t{1}, __ATOMIC_RELAXED);

@@ -109,7 +109,7 @@ bool name_dump(const Session& session, char* path) {
 int dump(const char* path) {
   static char own_path[kMaxPath];
   const Session* const session = current_session.load(std::memory_order_seq_cst);
-  if (!session) return ENOENT;
+  if (!session || forked_unnoticed()) return ENOENT;
   if (!path) {
     if (!name_dump(*session, own_path)) return ENAMETOOLONG;
     path = own_path;

@@ -7,7 +7,8 @@
 
 namespace sonde::capture {
 
-__thread ThreadState thread_state = {nullptr, nullptr, nullptr, nullptr, nullptr, kNone, 0, 0, 0};
+__thread ThreadState thread_state = {nullptr, nullptr, nullptr, nullptr, nullptr, kNone,
+                                     0,       0,       0,       1,       nullptr};
 pthread_mutex_t global_lock = PTHREAD_MUTEX_INITIALIZER;
 
 namespace {
@@ -19,9 +20,6 @@ constexpr std::uint32_t kLastExit = 4;
 ThreadState* all_threads;
 pthread_key_t exit_key;
 bool have_exit_key;
-// fork() from a handler that interrupted the recorder: the lock may be this thread's already.
-__thread bool forked_inside __attribute__((tls_model("initial-exec")));
-
 void unlist(ThreadState& thread) {
   if (!thread.link) return;
   *thread.link = thread.next;
@@ -36,36 +34,6 @@ void on_thread_exit(void*) {
   ++thread.exits;
   const Lock lock;
   detach_thread(thread);
-}
-
-void before_fork() {
-  forked_inside = sonde_cursor_.busy != 0;
-  if (forked_inside) return;
-  sonde_cursor_.busy = 1;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  pthread_mutex_lock(&global_lock);
-}
-
-void after_fork_in_parent() {
-  if (forked_inside) return;
-  pthread_mutex_unlock(&global_lock);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  sonde_cursor_.busy = 0;
-}
-
-// The chunks were not inherited (MADV_DONTFORK), and the other threads do not exist here.
-void after_fork_in_child() {
-  ThreadState& thread = thread_state;
-  sonde_cursor_.next = nullptr;
-  sonde_cursor_.end = nullptr;
-  thread.session = nullptr;
-  thread.link = nullptr;
-  thread.next = nullptr;
-  thread.chunk = kNone;
-  thread.id = 0;
-  all_threads = nullptr;
-  forget_session_in_child();
-  after_fork_in_parent();
 }
 
 void write_thread_name(Session& session, ThreadState& thread) {
@@ -86,7 +54,7 @@ void write_thread_name(Session& session, ThreadState& thread) {
 
 void register_handlers() {
   have_exit_key = pthread_key_create(&exit_key, on_thread_exit) == 0;
-  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  register_fork_handlers();
 }
 
 Session* attach_thread(ThreadState& thread) {
@@ -97,6 +65,8 @@ Session* attach_thread(ThreadState& thread) {
   if (have_exit_key) pthread_setspecific(exit_key, &thread);
   if (thread.id == 0) thread.id = static_cast<std::uint32_t>(syscall(SYS_gettid));
   thread.cursor = &sonde_cursor_;
+  sonde_cursor_.end = take_slot();
+  set_end(sonde_cursor_, nullptr);
   thread.chunk = kNone;
   thread.next = all_threads;
   thread.link = &all_threads;
@@ -114,6 +84,8 @@ void detach_thread(ThreadState& thread) {
   if (!session) return;
   leave_chunk(thread);
   unlist(thread);
+  give_slot_back(thread.cursor->end);
+  thread.cursor->end = &no_end;
   // A handler that counts a loss finds either a session that is there, or none.
   thread.session = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -123,9 +95,23 @@ void detach_thread(ThreadState& thread) {
 void invalidate_cursors(const Session& session) {
   for (ThreadState* thread = all_threads; thread; thread = thread->next) {
     if (thread->session == &session) {
-      store(thread->cursor->end, static_cast<std::uint64_t*>(nullptr));
+      set_end(*thread->cursor, nullptr);
     }
   }
+}
+
+void forget_threads() { all_threads = nullptr; }
+
+void forget_own_thread() {
+  ThreadState& thread = thread_state;
+  sonde_cursor_.next = nullptr;
+  sonde_cursor_.end = &no_end;
+  thread.session = nullptr;
+  thread.link = nullptr;
+  thread.next = nullptr;
+  thread.chunk = kNone;
+  thread.id = 0;
+  thread.generation = process_generation;
 }
 
 }  // namespace sonde::capture

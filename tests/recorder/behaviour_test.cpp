@@ -1,6 +1,7 @@
 // Threads, signals, libraries that come and go, sessions, schedules, dumps.
 
 #include <set>
+#include <sstream>
 
 #include "tests/recorder/recorded_run.hpp"
 
@@ -163,6 +164,33 @@ TEST(Behaviour, ClockReadingsAreGoodEvenForAShortRun) {
     if (seconds > 0.001) {
       EXPECT_NEAR(ticks / seconds / static_cast<double>(header.ticks_per_second_guess), 1, 0.02);
     }
+  }
+}
+
+// Ticks for a time of the monotonic clock are read back as that time.
+TEST(Behaviour, TicksFromNanoseconds) {
+  const Folder folder;
+  const ProcessResult result = run_process({SONDE_RECORDER_CHILD, "ticks", folder.path()});
+  EXPECT_EQ(result.status, 0);
+  const Recording file = read_only_file(folder.path());
+  const file::ClockReading first = file.header.first;
+  const file::ClockReading latest = file.header.latest[file.header.latest_slot & 1];
+  const double rate = static_cast<double>(latest.monotonic - first.monotonic) /
+                      static_cast<double>(latest.ticks - first.ticks);
+  const auto nanoseconds = [&](std::uint64_t ticks) {
+    const auto since = static_cast<std::int64_t>(ticks - first.ticks);
+    return static_cast<double>(since) * rate;
+  };
+  std::istringstream times(result.out);
+  const auto works = file.named("work");
+  ASSERT_EQ(works.size(), 5u);
+  for (const ReadRecord& work : works) {
+    std::int64_t start = 0;
+    std::int64_t end = 0;
+    ASSERT_TRUE(times >> start >> end);
+    // 20 ms of sleep: a tenth of a percent.
+    EXPECT_NEAR(nanoseconds(work.a), static_cast<double>(start - first.monotonic), 20'000);
+    EXPECT_NEAR(nanoseconds(work.b), static_cast<double>(end - first.monotonic), 20'000);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,13 +14,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <list>
 #include <map>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "sonde/sonde.hpp"
+#include "tests/recorder/random_program.hpp"
 
 namespace {
 
@@ -81,6 +82,77 @@ int forks(char** arguments) {
   int status = 0;
   ::waitpid(child, &status, 0);
   return status;
+}
+
+// unseen HOW COUNT: a child that fork handlers do not see records on, while another thread of the
+// parent records. It ends a scope that its parent began, and leaves in order.
+pid_t fork_unseen(const std::string& how) {
+  if (how == "_Fork") return ::_Fork();
+  return static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+}
+
+int unseen(char** arguments) {
+  const std::string how = arguments[0];
+  const auto count = static_cast<std::uint64_t>(argument(arguments, 1));
+  std::atomic<bool> done{false};
+  std::atomic<std::uint64_t> other_count{0};
+  std::thread other([&] {
+    // Names and short rests of chunks: the lock is often taken.
+    while (!done) {
+      const std::string name = "other " + std::to_string(other_count++ % 5000);
+      const sonde::Scope scope(name);
+    }
+  });
+  while (other_count < 100) ::sched_yield();
+  record_numbers(1, count);
+  sonde_scope scope;
+  sonde_begin(&scope, &number_name, nullptr, SONDE_KIND_RANGE);
+  sonde_set_id(&scope, 1'000'000);
+  const pid_t child = fork_unseen(how);
+  if (child == 0) {
+    sonde_end(&scope);
+    record_numbers(1'000'001, count);
+    sonde_dump(nullptr);
+    std::exit(5);
+  }
+  record_numbers(count + 1, count);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  done = true;
+  other.join();
+  return WIFEXITED(status) && WEXITSTATUS(status) == 5 ? 0 : 1;
+}
+
+// flush COUNT: says when it has flushed, and is killed.
+int flush(char** arguments) {
+  sonde_flush();
+  record_numbers(1, static_cast<std::uint64_t>(argument(arguments, 0)));
+  sonde_flush();
+  ::raise(SIGKILL);
+  return 0;
+}
+
+std::int64_t monotonic_now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+// ticks FOLDER: device work whose times come from another clock. Prints them.
+int ticks(char** arguments) {
+  if (sonde_ticks_from_ns(monotonic_now()) != 0) return 1;
+  if (sonde_start(arguments[0]) != 0) return 2;
+  sonde_name name = SONDE_NAME_INIT("work");
+  for (int i = 0; i < 5; ++i) {
+    const std::int64_t start = monotonic_now();
+    ::usleep(20'000);
+    const std::int64_t end = monotonic_now();
+    sonde_device_work(&name, nullptr, SONDE_KIND_KERNEL, 0, 0, sonde_ticks_from_ns(start),
+                      sonde_ticks_from_ns(end), 0);
+    std::printf("%lld %lld\n", static_cast<long long>(start), static_cast<long long>(end));
+  }
+  sonde_stop();
+  return sonde_ticks_from_ns(monotonic_now()) == 0 ? 0 : 3;
 }
 
 // outlive COUNT: a detached thread records during and after exit().
@@ -251,174 +323,10 @@ int closing(char** arguments) {
   return 0;
 }
 
-// random SEED COUNT: does what comes, and prints what the file should hold, for each thread.
-struct Random {
-  std::uint64_t state;
-  std::uint64_t operator()(std::uint64_t below) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (state >> 33) % below;
-  }
-};
-
-std::string arguments_of(Random& random, sonde_arguments* arguments) {
-  sonde_no_arguments(arguments);
-  std::string text;
-  for (std::uint64_t i = random(4); i > 0; --i) {
-    const std::string key = "key" + std::to_string(random(20));
-    switch (random(3)) {
-      case 0: {
-        const auto value = static_cast<std::int64_t>(random(1000)) - 500;
-        sonde_add_i64(arguments, key.c_str(), value);
-        text += " " + key + "=" + std::to_string(value);
-        break;
-      }
-      case 1: {
-        const double value = static_cast<double>(random(1000)) / 8;
-        sonde_add_f64(arguments, key.c_str(), value);
-        text += " " + key + "=" + std::to_string(value);
-        break;
-      }
-      default: {
-        const std::string value = "text" + std::to_string(random(1000));
-        sonde_add_text(arguments, key.c_str(), value.c_str());
-        text += " " + key + "=" + value;
-      }
-    }
-  }
-  return text;
-}
-
-class RandomProgram {
- public:
-  RandomProgram(std::uint64_t seed, int number) : random_{seed}, number_(number) {
-    for (int i = 0; i < 8; ++i) {
-      names_.push_back("name" + std::to_string(i));
-      domains_.push_back("domain" + std::to_string(i));
-    }
-    for (int i = 0; i < 8; ++i) {
-      name_[i] = SONDE_NAME_INIT(names_[i].c_str());
-      domain_[i] = SONDE_DOMAIN_INIT(domains_[i].c_str());
-      counter_[i] = {{names_[i].c_str(), 0}, &domain_[i], 0};
-    }
-  }
-
-  void run(std::uint64_t count) {
-    say("thread " + std::to_string(number_));
-    sonde_name_thread(("thread " + std::to_string(number_)).c_str());
-    while (count > 0) step(count, 0);
-  }
-
-  const std::string& said() const { return said_; }
-
- private:
-  void say(const std::string& text) {
-    said_ += text;
-    said_ += '\n';
-  }
-
-  void step(std::uint64_t& count, int depth) {
-    if (count == 0) return;
-    --count;
-    const std::uint64_t n = random_(8);
-    const std::uint64_t d = random_(8);
-    const std::string both = names_[n] + " " + domains_[d];
-    const std::uint64_t id = random_(1u << 30);
-    sonde_arguments arguments;
-    switch (random_(11)) {
-      case 0:
-      case 1:
-      case 2: {
-        sonde_scope scope;
-        sonde_begin(&scope, &name_[n], &domain_[d], SONDE_KIND_OPERATOR);
-        sonde_set_id(&scope, id);
-        for (std::uint64_t i = random_(4); i > 0 && depth < 8; --i) step(count, depth + 1);
-        sonde_end(&scope);
-        say("slice " + both + " 2 " + std::to_string(id));
-        break;
-      }
-      case 3: {
-        sonde_scope scope;
-        const std::string name = "made " + std::to_string(random_(100));
-        sonde_begin_id(&scope, sonde_intern(name.c_str()), &domain_[d], SONDE_KIND_API);
-        const std::string text = arguments_of(random_, &arguments);
-        sonde_end_with(&scope, &arguments);
-        say("slice " + name + " " + domains_[d] + " 9 0" + text);
-        break;
-      }
-      case 4: {
-        sonde_task task;
-        const std::uint64_t kind = random_(3);
-        if (kind == 0) sonde_task_start(&task, &name_[n], &domain_[d]);
-        if (kind == 1) sonde_frame_start(&task, &name_[n], &domain_[d]);
-        if (kind == 2) sonde_event_start(&task, &name_[n]);
-        for (std::uint64_t i = random_(3); i > 0 && depth < 8; --i) step(count, depth + 1);
-        const std::string text = arguments_of(random_, &arguments);
-        sonde_task_stop_with(&task, &arguments);
-        say("async " + names_[n] + " " + (kind == 2 ? "" : domains_[d]) + " " +
-            std::to_string(kind) + text);
-        break;
-      }
-      case 5:
-        sonde_async_begin(&name_[n], &domain_[d], id);
-        sonde_async_end(&name_[n], &domain_[d], id);
-        say("begin " + both + " " + std::to_string(id));
-        say("end " + both + " " + std::to_string(id));
-        break;
-      case 6: {
-        const auto delta = static_cast<std::int64_t>(random_(100)) - 50;
-        if (random_(2)) {
-          sonde_counter_set(&counter_[n], delta);
-        } else {
-          sonde_counter_add(&counter_[n], delta);
-        }
-        say("counter " + names_[n] + " " + domains_[n] + " " + std::to_string(counter_[n].value));
-        break;
-      }
-      case 7: {
-        const char scope = "tpg"[random_(3)];
-        const std::string text = arguments_of(random_, &arguments);
-        sonde_marker_with(&name_[n], &domain_[d], scope, &arguments);
-        say("marker " + both + " " + scope + text);
-        break;
-      }
-      case 8: {
-        const auto* const address = reinterpret_cast<const void*>(id);
-        sonde_allocated(SONDE_DEVICE_GPU, 3, &domain_[d], address, id, &name_[n]);
-        sonde_freed(SONDE_DEVICE_CPU_PINNED, 0, &domain_[d], address, id, nullptr);
-        say("memory " + both + " 19 " + std::to_string(id) + " " + std::to_string(id));
-        say("memory  " + domains_[d] + " 32 " + std::to_string(id) + " -" + std::to_string(id));
-        break;
-      }
-      case 9:
-        sonde_device_work(&name_[n], &domain_[d], SONDE_KIND_KERNEL, 5, id, 1000, 1000 + id, 42);
-        say("device " + both + " 10 5 " + std::to_string(id) + " " + std::to_string(id));
-        break;
-      default:
-        sonde_link(id, id + 1);
-        say("link " + std::to_string(id));
-    }
-  }
-
-  Random random_;
-  int number_;
-  std::vector<std::string> names_;
-  std::vector<std::string> domains_;
-  sonde_name name_[8];
-  sonde_domain domain_[8];
-  sonde_counter counter_[8];
-  std::string said_;
-};
-
+// random SEED COUNT: does what comes, and prints what the file should hold.
 int random(char** arguments) {
-  const auto seed = static_cast<std::uint64_t>(argument(arguments, 0));
-  const auto count = static_cast<std::uint64_t>(argument(arguments, 1));
-  std::list<RandomProgram> programs;
-  for (int i = 0; i < 3; ++i) programs.emplace_back(seed * 3 + static_cast<std::uint64_t>(i), i);
-  std::vector<std::thread> workers;
-  for (RandomProgram& program : programs) workers.emplace_back([&] { program.run(count); });
-  for (std::thread& worker : workers) worker.join();
-  for (const RandomProgram& program : programs) std::fputs(program.said().c_str(), stdout);
-  return 0;
+  return run_random_program(static_cast<std::uint64_t>(argument(arguments, 0)),
+                            static_cast<std::uint64_t>(argument(arguments, 1)));
 }
 
 }  // namespace
@@ -429,7 +337,8 @@ int main(int count, char** arguments) {
       {"numbers", numbers}, {"die", die},         {"forks", forks},       {"outlive", outlive},
       {"threads", threads}, {"output", output},   {"memory", memory},     {"signals", signals},
       {"dump", dump},       {"dumping", dumping}, {"sessions", sessions}, {"schedule", schedule},
-      {"pause", pause},     {"closing", closing}, {"random", random},
+      {"pause", pause},     {"closing", closing}, {"random", random},     {"unseen", unseen},
+      {"flush", flush},     {"ticks", ticks},
   };
   const auto mode = count > 1 ? modes.find(arguments[1]) : modes.end();
   if (mode == modes.end()) return 99;

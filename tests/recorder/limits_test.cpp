@@ -37,6 +37,26 @@ TEST(Limits, FullDisk) {
   ::umount(folder.path().c_str());
 }
 
+TEST(Limits, FileSystemThatCannotReserveSpace) {
+  const Folder folder;
+  expect_undisturbed(record(folder.path(), {"output", "300000"}, {}, SONDE_RECORDER_CHILD_ODD));
+  const Recording file = read_only_file(folder.path());
+  EXPECT_EQ(file.named("number").size(), kRecorded);
+  EXPECT_EQ(file.header.dropped_records, 0u);
+}
+
+TEST(Limits, FullDiskThatCannotReserveSpace) {
+  const Folder folder;
+  if (::mount("none", folder.path().c_str(), "tmpfs", 0, "size=2m") != 0) {
+    GTEST_SKIP() << "may not mount a small file system";
+  }
+  expect_undisturbed(record(folder.path(), {"output", "300000"}, {}, SONDE_RECORDER_CHILD_ODD));
+  const Recording file = read_only_file(folder.path());
+  expect_all_accounted_for(file);
+  EXPECT_EQ(file.header.drop_reason, static_cast<std::uint32_t>(ENOSPC));
+  ::umount(folder.path().c_str());
+}
+
 TEST(Limits, DiskThatIsFullFromTheStart) {
   const Folder folder;
   if (::mount("none", folder.path().c_str(), "tmpfs", 0, "size=16k") != 0) {

@@ -29,6 +29,7 @@ struct ReadArgument {
 
 struct ReadRecord {
   std::uint32_t thread = 0;
+  std::size_t segment = 0;  // records of a thread that stand together in one chunk
   file::RecordType type{};
   std::uint8_t extra = 0;
   std::string name;
@@ -38,6 +39,13 @@ struct ReadRecord {
   std::uint64_t c = 0;
   file::Record place{};
   std::vector<ReadArgument> arguments;
+
+  // When it was written; 0 where the record does not tell.
+  std::uint64_t finished() const {
+    if (type == file::RecordType::DeviceSlice) return 0;
+    const bool slice = type == file::RecordType::Slice || type == file::RecordType::AsyncSlice;
+    return slice ? b : a;
+  }
 };
 
 struct Recording {
@@ -53,6 +61,22 @@ struct Recording {
     std::copy_if(records.begin(), records.end(), std::back_inserter(found),
                  [type](const ReadRecord& record) { return record.type == type; });
     return found;
+  }
+  // The records of each thread in the order in which it finished them. A thread may go on in an
+  // older chunk: its segments are ordered by their times.
+  std::map<std::uint32_t, std::vector<ReadRecord>> by_thread() const {
+    std::map<std::size_t, std::uint64_t> begins;
+    for (const ReadRecord& record : records) {
+      if (const std::uint64_t time = record.finished()) begins.emplace(record.segment, time);
+    }
+    std::map<std::uint32_t, std::vector<ReadRecord>> threads;
+    for (const ReadRecord& record : records) threads[record.thread].push_back(record);
+    for (auto& [thread, list] : threads) {
+      std::stable_sort(list.begin(), list.end(), [&](const ReadRecord& x, const ReadRecord& y) {
+        return begins[x.segment] < begins[y.segment];
+      });
+    }
+    return threads;
   }
   std::vector<ReadRecord> named(const std::string& name) const {
     std::vector<ReadRecord> found;
@@ -136,6 +160,7 @@ class RecordingReader {
 
   void read_records(const char* chunk) {
     std::uint32_t thread = read_at<file::ChunkHeader>(chunk).thread;
+    ++segments_;
     ReadRecord next;
     for (std::size_t i = 0; i < file::kRecordsPerChunk; ++i) {
       const auto record = read_at<file::Record>(chunk + sizeof(file::ChunkHeader) + i * 32);
@@ -152,6 +177,7 @@ class RecordingReader {
       switch (type) {
         case file::RecordType::Thread:
           thread = static_cast<std::uint32_t>(record.b);
+          ++segments_;
           next = {};
           continue;
         case file::RecordType::Argument: {
@@ -169,6 +195,7 @@ class RecordingReader {
           break;
       }
       next.thread = thread;
+      next.segment = segments_;
       next.type = type;
       next.extra = file::word_extra(record.word);
       next.name = name;
@@ -190,6 +217,7 @@ class RecordingReader {
   }
 
   std::vector<char> bytes_;
+  std::size_t segments_ = 0;
   Recording out_;
 };
 

@@ -1,8 +1,8 @@
-// What the API records is what the file holds: random programs print what they did.
-
-#include <sstream>
+// What the API records is what the file holds: random programs print what they did. What the trace
+// holds is looked at in tests/integration/recorded_trace_test.cpp.
 
 #include "tests/recorder/recorded_run.hpp"
+#include "tests/recorder/statements.hpp"
 
 namespace sonde::testing {
 namespace {
@@ -10,49 +10,71 @@ namespace {
 std::string arguments_of(const ReadRecord& record) {
   std::string text;
   for (const ReadArgument& argument : record.arguments) {
-    text += " " + argument.key + "=";
+    text += (text.empty() ? "" : ";") + argument.key;
     switch (argument.type) {
       case file::ArgumentType::Int64:
-        text += std::to_string(static_cast<std::int64_t>(argument.value));
+        text += ":i" + std::to_string(static_cast<std::int64_t>(argument.value));
         break;
       case file::ArgumentType::Double:
-        text += std::to_string(std::bit_cast<double>(argument.value));
+        text += ":f" + hex(std::bit_cast<double>(argument.value));
         break;
       case file::ArgumentType::Name:
-        text += argument.text;
+        text += ":t" + argument.text;
     }
   }
   return text;
 }
 
-// As child.cpp says it.
+double counter_value(const ReadRecord& record) {
+  return record.extra == 1 ? std::bit_cast<double>(record.b)
+                           : static_cast<double>(static_cast<std::int64_t>(record.b));
+}
+
+// As random_program.cpp says it; "" for what no thread of it says.
 std::string said(const ReadRecord& record) {
-  const std::string both = record.name + " " + record.domain;
+  const auto number = [](auto value) { return std::to_string(value); };
+  const std::string extra = number(record.extra);
   switch (record.type) {
     case file::RecordType::Slice:
-      return "slice " + both + " " + std::to_string(record.extra) + " " + std::to_string(record.c) +
-             arguments_of(record);
+      return join(
+          {"slice", record.name, record.domain, extra, number(record.c), arguments_of(record)});
     case file::RecordType::AsyncSlice:
-      return "async " + both + " " + std::to_string(record.extra) + arguments_of(record);
+      return join({"async", record.name, record.domain, extra, arguments_of(record)});
     case file::RecordType::AsyncBegin:
-      return "begin " + both + " " + std::to_string(record.b);
+      return join({"begin", record.name, record.domain, number(record.b)});
     case file::RecordType::AsyncEnd:
-      return "end " + both + " " + std::to_string(record.b);
+      return join({"end", record.name, record.domain, number(record.b)});
     case file::RecordType::Counter:
-      return "counter " + both + " " + std::to_string(static_cast<std::int64_t>(record.b));
+      return join({"counter", record.name, record.domain, hex(counter_value(record))});
     case file::RecordType::Marker:
-      return "marker " + both + " " + static_cast<char>(record.extra) + arguments_of(record);
+      return join({"marker", record.name, record.domain,
+                   std::string(1, static_cast<char>(record.extra)), arguments_of(record)});
     case file::RecordType::Allocation:
-      return "memory " + both + " " + std::to_string(record.extra) + " " +
-             std::to_string(record.b) + " " + std::to_string(static_cast<std::int64_t>(record.c));
+      return join({"memory", record.name, record.domain, number(record.extra >> 4),
+                   number(record.extra & 15), number(record.b),
+                   number(static_cast<std::int64_t>(record.c))});
     case file::RecordType::DeviceSlice:
-      return "device " + both + " " + std::to_string(record.extra) + " " +
-             std::to_string(record.place.b) + " " + std::to_string(record.place.a) + " " +
-             std::to_string(record.b - record.a);
+      EXPECT_EQ(record.place.c, 1u);  // a GPU
+      return join({"device", record.name, record.domain, extra, number(record.place.b),
+                   number(record.place.a), number(record.b - record.a), number(record.c)});
     case file::RecordType::Link:
-      return "link " + std::to_string(record.b);
+      return join({"link", number(record.b), number(record.c)});
     default:
       return "";
+  }
+}
+
+// Every record lies in the time between the scopes around it, or around the scopes in it.
+void expect_order_of_times(const std::vector<ReadRecord>& records) {
+  std::uint64_t last = 0;
+  for (const ReadRecord& record : records) {
+    const std::uint64_t finished = record.finished();
+    if (finished == 0) continue;
+    ASSERT_GT(finished, last);
+    last = finished;
+    if (record.type == file::RecordType::Slice) {
+      ASSERT_LT(record.a, record.b);
+    }
   }
 }
 
@@ -64,29 +86,28 @@ TEST(RoundTrip, RandomPrograms) {
     ASSERT_EQ(result.status, 0);
     const Recording file = read_only_file(folder.path());
     EXPECT_EQ(file.header.dropped_records, 0u);
-    std::map<std::string, std::vector<std::string>> expected;
-    std::istringstream stream(result.out);
-    std::string thread;
-    for (std::string line; std::getline(stream, line);) {
-      if (line.rfind("thread ", 0) == 0) {
-        thread = line;
-      } else {
-        expected[thread].push_back(line);
-      }
-    }
     std::map<std::uint32_t, std::string> names;
     for (const ReadRecord& name : file.of(file::RecordType::ThreadName)) {
       names[static_cast<std::uint32_t>(name.b)] = name.name;
     }
-    std::map<std::string, std::vector<std::string>> found;
-    for (const ReadRecord& record : file.records) {
-      const std::string line = said(record);
-      if (!line.empty()) found[names[record.thread]].push_back(line);
+    const auto processes = file.of(file::RecordType::ProcessName);
+    ASSERT_EQ(processes.size(), 1u);
+    EXPECT_EQ(processes[0].name, "random program");
+    Statements found;
+    for (const auto& [thread, records] : file.by_thread()) {
+      if (!names.contains(thread)) continue;
+      expect_order_of_times(records);
+      for (const ReadRecord& record : records) found[names[thread]].push_back(said(record));
     }
-    // A thread may go on in an older chunk: the order of the file is not the order of the thread.
-    for (auto& [name, lines] : found) std::sort(lines.begin(), lines.end());
-    for (auto& [name, lines] : expected) std::sort(lines.begin(), lines.end());
-    EXPECT_EQ(found, expected) << "seed " << seed;
+    const Statements expected = statements(result.out, 'F');
+    ASSERT_EQ(found.size(), expected.size()) << "seed " << seed;
+    for (const auto& [thread, lines] : expected) {
+      const std::vector<std::string>& got = found[thread];
+      for (std::size_t i = 0; i < std::min(lines.size(), got.size()); ++i) {
+        ASSERT_EQ(got[i], lines[i]) << "seed " << seed << ", " << thread << ", record " << i;
+      }
+      ASSERT_EQ(got.size(), lines.size()) << "seed " << seed << ", " << thread;
+    }
   }
 }
 

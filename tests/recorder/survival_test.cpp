@@ -123,6 +123,43 @@ TEST(Survival, ForkWithoutExecGivesTheChildAFileOfItsOwn) {
   EXPECT_EQ(parent.header.clean_end, 1u);
 }
 
+// A child by _Fork() or a raw clone(): nobody tells the recorder.
+TEST(Survival, ChildOfAnUnseenForkGetsAFileOfItsOwn) {
+  if (thread_sanitized()) GTEST_SKIP() << "TSan does not know such children either";
+  for (const char* how : {"_Fork", "clone"}) {
+    for (int round = 0; round < (sanitized() ? 3 : 20); ++round) {
+      const Folder folder;
+      ASSERT_EQ(record(folder.path(), {"unseen", how, "5000"}).status, 0) << how << round;
+      const auto files = recordings(folder.path());
+      ASSERT_EQ(files.size(), 2u);
+      Recording parent = read_recording(files[0]);
+      Recording child = read_recording(files[1]);
+      if (parent.header.parent_pid == child.header.pid) std::swap(parent, child);
+      EXPECT_TRUE(parent.complaints.empty()) << parent.complaints[0];
+      EXPECT_TRUE(child.complaints.empty()) << child.complaints[0];
+      EXPECT_EQ(child.header.parent_pid, parent.header.pid);
+      EXPECT_EQ(numbers_in(parent), count_from(1, 10'000));
+      EXPECT_EQ(numbers_in(child), count_from(1'000'000, 5001));
+      EXPECT_EQ(parent.header.clean_end, 1u);
+      EXPECT_EQ(child.header.clean_end, 1u);
+      EXPECT_EQ(child.named("other 1").size(), 0u);
+    }
+  }
+}
+
+TEST(Survival, FlushWritesEverythingToTheDisk) {
+  const Folder folder;
+  const ProcessResult result =
+      record(folder.path(), {"flush", "5000"}, {}, SONDE_RECORDER_CHILD_ODD);
+  EXPECT_EQ(result.status, 128 + SIGKILL);
+  const std::string line = "fdatasync " + recordings(folder.path()).at(0).string() + " 0\n";
+  EXPECT_EQ(result.err, line + line);
+  const Recording file = read_only_file(folder.path());
+  EXPECT_EQ(numbers_in(file), count_from(1, 5000));
+  // The clock was read then.
+  EXPECT_GE(file.header.latest[file.header.latest_slot & 1].ticks, file.named("number").back().b);
+}
+
 TEST(Survival, ThreadThatOutlivesMainRecordsOn) {
   for (const char* program : {SONDE_RECORDER_CHILD, SONDE_RECORDER_CHILD_STATIC}) {
     const Folder folder;
