@@ -122,6 +122,7 @@ Result<Program> Program::start(const std::vector<std::string>& command,
   plain.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &plain, &child_before);
 
+  out.witness_ = GroupWitness::start();
   out.pid_ = ::fork();
   if (out.pid_ == 0) {
     ::sigaction(SIGCHLD, &child_before, nullptr);
@@ -182,9 +183,10 @@ ProgramEnd Program::wait(const std::function<void()>& tick) {
 void Program::forward(const siginfo_t& info) const {
   const int signal = info.si_signo;
   if (signal == SIGCHLD || signal == SIGCONT) return;
-  // What the terminal sends goes to the whole process group: the program has it already.
+  // What goes to the whole process group, from the terminal or by kill(), the program has already.
+  const bool to_group = witness_.saw(signal);
   const bool from_terminal = info.si_code == SI_KERNEL;
-  if (!from_terminal && info.si_pid != pid_) ::kill(pid_, signal);
+  if (!to_group && !from_terminal && info.si_pid != pid_) ::kill(pid_, signal);
   // Stopped from the terminal, the whole job stops; follow_stop() does so when the program did.
 }
 

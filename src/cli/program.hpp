@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/group_witness.hpp"
 
 namespace sonde {
 
@@ -22,8 +23,8 @@ struct ProgramEnd {
 
 // A program that runs as if it had been started without Sonde: in the same process group, on the
 // same terminal, with the same standard streams, signal mask and dispositions. While it runs, Sonde
-// passes on the signals that are sent to Sonde alone and stops when the program is stopped from the
-// terminal.
+// passes on the signals that are sent to Sonde alone (those to the whole group the program has
+// already) and stops when the program is stopped from the terminal.
 class Program {
  public:
   // Names with a value to set, names without one to remove.
@@ -50,6 +51,7 @@ class Program {
   pid_t pid_ = 0;
   sigset_t watched_{};
   sigset_t before_{};
+  GroupWitness witness_;
 };
 
 }  // namespace sonde

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <random>
 #include <thread>
 
@@ -157,6 +158,53 @@ TEST_F(RunCommandTest, SignalsToSondeReachTheProgram) {
     ::kill(child, signal);
     EXPECT_EQ(status_of(child), 41) << signal;
   }
+}
+
+// How many signals a program counts for which `send` is called once it is ready.
+int signals_counted(const std::vector<std::string>& command, const std::string& ready,
+                    const std::function<void(pid_t)>& send) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setpgid(0, 0);
+    execute(command);
+  }
+  EXPECT_TRUE(wait_for(ready));
+  send(child);
+  return status_of(child);
+}
+
+TEST_F(RunCommandTest, SignalsToTheGroupReachTheProgramOnce) {
+  const std::string ready = path("ready");
+  const std::string script = "n=0; trap 'n=$((n+1))' TERM INT USR1; : > " + ready +
+                             "; i=0; while [ $i -lt 20 ]; do sleep 0.05; i=$((i+1)); done; exit $n";
+  const auto counted = [&](const std::function<void(pid_t)>& send) {
+    fs::remove(ready);
+    return signals_counted(command({"run", "-q", "--", "sh", "-c", script}), ready, send);
+  };
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) {
+    EXPECT_EQ(counted([&](pid_t sonde) { ::kill(-sonde, signal); }), 1) << signal;
+    EXPECT_EQ(counted([&](pid_t sonde) { ::kill(sonde, signal); }), 1) << signal;
+  }
+  const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(200)); };
+  const int both = counted([&](pid_t sonde) {
+    ::kill(-sonde, SIGTERM);
+    pause();
+    ::kill(sonde, SIGTERM);
+    pause();
+    ::kill(-sonde, SIGTERM);
+  });
+  EXPECT_EQ(both, 3);
+}
+
+TEST_F(RunCommandTest, NothingOfSondeIsLeftBehind) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setpgid(0, 0);
+    execute(command({"run", "-q", "--", "true"}));
+  }
+  EXPECT_EQ(status_of(child), 0);
+  EXPECT_EQ(::kill(-child, 0), -1) << "a process of the group lives on";
+  EXPECT_EQ(errno, ESRCH);
 }
 
 // Presses keys on the terminal of a recorded program once it is ready.
