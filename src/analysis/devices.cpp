@@ -1,5 +1,6 @@
 #include "analysis/devices.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -49,6 +50,21 @@ DeviceStats finish(Work&& work, const Trace& trace, std::int32_t id, const Inter
 }
 
 }  // namespace
+
+void add_gpu_times(const Trace& trace, const DeviceUse& use, GpuTimesById& out) {
+  if (use.devices.empty()) return;
+  std::vector<Interval> steps;
+  for (const SliceId slice : all_slices(trace)) {
+    if (trace.slices().kind(slice) != SliceKind::Step) continue;
+    steps.push_back({trace.slices().start(slice), trace.slices().end(slice)});
+  }
+  const Nanos step_time = total_length(merge_intervals(std::move(steps)));
+  for (const DeviceStats& device : use.devices) {
+    GpuTimes& times = out[device.id];
+    times.kernels += device.kernel_busy;
+    times.steps = std::max(times.steps, step_time);
+  }
+}
 
 DeviceUse device_use(const Trace& trace, const Interval& steps) {
   const SliceColumns& slices = trace.slices();

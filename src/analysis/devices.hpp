@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -44,6 +45,16 @@ struct DeviceUse {
   std::vector<DeviceStats> devices;  // that ran any work; ascending
   std::vector<ThreadStats> threads;  // with operators or runtime calls, in the order of the tracks
 };
+
+// What the utilisation of a GPU is made of, over all processes: the time in which a kernel ran,
+// over the time in which a step did.
+struct GpuTimes {
+  Nanos kernels = 0;
+  Nanos steps = 0;  // of the process that spent most on steps; 0 where there are none
+};
+using GpuTimesById = std::map<std::int32_t, GpuTimes>;
+
+void add_gpu_times(const Trace& trace, const DeviceUse& use, GpuTimesById& out);
 
 // `steps` is the window from the first step to the last.
 DeviceUse device_use(const Trace& trace, const Interval& steps);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "analysis/trace_facts.hpp"
 #include "report/views/rows.hpp"
 
@@ -160,12 +162,31 @@ Block track_block(const Trace& trace, const std::string& format) {
   return out;
 }
 
+// `run` is that of one of the traces at least.
+Document run_document(const RunFolder& run, const TraceSet& traces) {
+  std::vector<const NamedTrace*> own;
+  for (const NamedTrace& named : traces) {
+    if (folder_of(named) == run.path) own.push_back(&named);
+  }
+  Document out;
+  out.view = "info";
+  out.run = own.front()->run;
+  out.title = "Run in " + run.path;
+  out.blocks = run_blocks(run, own);
+  return out;
+}
+
 }  // namespace
 
-std::string info_report(const TraceSet& traces, const std::string& format,
-                        const RenderOptions& options) {
+std::string info_report(const TraceSet& traces, const std::vector<RunFolder>& runs,
+                        const std::string& format, const RenderOptions& options) {
   std::vector<Document> documents;
+  std::set<std::string> told;
   for (const NamedTrace& named : traces) {
+    for (const RunFolder& run : runs) {
+      if (run.path != folder_of(named) || !told.insert(run.path).second) continue;
+      documents.push_back(run_document(run, traces));
+    }
     const TraceFacts counted = trace_facts(named.trace);
     Document document;
     document.view = "info";

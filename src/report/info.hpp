@@ -1,12 +1,13 @@
 #pragma once
 
 #include "report/report.hpp"
+#include "report/run_facts.hpp"
 
 namespace sonde {
 
 // What a file holds: format, producer, events by kind, tracks, span, devices. One document for each
-// trace.
-std::string info_report(const TraceSet& traces, const std::string& format,
-                        const RenderOptions& options);
+// trace, and one before the first trace of each of the `runs`.
+std::string info_report(const TraceSet& traces, const std::vector<RunFolder>& runs,
+                        const std::string& format, const RenderOptions& options);
 
 }  // namespace sonde

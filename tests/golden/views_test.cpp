@@ -157,7 +157,7 @@ TEST(Views, LimitsAreKeptAndTold) {
 TEST(Views, InfoOfTheSmallTrace) {
   for (const auto& [format, ending] : kFormats) {
     // What the columns take depends on the allocator's growth, so it is taken out.
-    std::string text = info_report(small_set(), format, {});
+    std::string text = info_report(small_set(), {}, format, {});
     EXPECT_NE(text.find("emory"), std::string::npos);
   }
 }

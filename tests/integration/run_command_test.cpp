@@ -331,5 +331,24 @@ TEST_F(RunCommandTest, ReportWithoutAPathTakesTheNewestRun) {
   EXPECT_EQ(info.status, 0);
 }
 
+TEST_F(RunCommandTest, InfoTellsOfTheRun) {
+  EXPECT_EQ(sonde({"run", "-q", "-o", "r", "--", SONDE_EXAMPLES "/counter"}).status, 0);
+  const ProcessResult text = sonde({"info", "r"});
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_EQ(text.out.find("Run in r\n"), 0u) << text.out;
+  for (const char* part :
+       {SONDE_EXAMPLES "/counter\n", "Exit code          0\n", "Processes that recorded\n",
+        "\ncounter ", "in order", "Machine\n", "Cores "}) {
+    EXPECT_NE(text.out.find(part), std::string::npos) << part << text.out;
+  }
+  EXPECT_EQ(sonde({"run", "-q", "-o", "k", "--", "sh", "-c", "kill -TERM $$"}).status, 143);
+  const ProcessResult killed = sonde({"info", "k", "--format", "json"});
+  for (const char* part :
+       {R"("command": "sh -c 'kill -TERM $$'")", R"("exit_code": 143)", R"("signal": 15)",
+        R"("start_unix_ns": 1)", R"("end_unix_ns": 1)", R"("memory_bytes": )"}) {
+    EXPECT_NE(killed.out.find(part), std::string::npos) << part << killed.out;
+  }
+}
+
 }  // namespace
 }  // namespace sonde

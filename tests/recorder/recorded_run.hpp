@@ -67,9 +67,6 @@ inline std::vector<std::uint64_t> count_from(std::uint64_t first, std::size_t co
   return numbers;
 }
 
-inline bool thread_sanitized() {
-  return std::string(SONDE_SANITIZED).find("thread") != std::string::npos;
-}
 inline bool sanitized() { return std::string(SONDE_SANITIZED) != ""; }
 
 }  // namespace sonde::testing

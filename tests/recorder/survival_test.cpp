@@ -125,7 +125,6 @@ TEST(Survival, ForkWithoutExecGivesTheChildAFileOfItsOwn) {
 
 // A child by _Fork() or a raw clone(): nobody tells the recorder.
 TEST(Survival, ChildOfAnUnseenForkGetsAFileOfItsOwn) {
-  if (thread_sanitized()) GTEST_SKIP() << "TSan does not know such children either";
   for (const char* how : {"_Fork", "clone"}) {
     for (int round = 0; round < (sanitized() ? 3 : 20); ++round) {
       const Folder folder;

@@ -14,6 +14,12 @@ namespace {
 constexpr int kMaxDepth = 4;
 constexpr std::uintmax_t kMaxRunFile = 16 << 20;
 
+// Empty where it is none.
+std::string text_of(simdjson::simdjson_result<simdjson::dom::element> value) {
+  std::string_view text;
+  return value.get(text) == simdjson::SUCCESS ? std::string(text) : "";
+}
+
 struct Newest {
   fs::path folder;
   std::int64_t start = INT64_MIN;
@@ -55,6 +61,18 @@ std::optional<RunInfo> read_run_info(const std::string& folder) {
   std::int64_t number = 0;
   if (run["end_unix_ns"].get(number) == simdjson::SUCCESS) out.end = number;
   if (run["exit_code"].get(number) == simdjson::SUCCESS) out.exit_code = static_cast<int>(number);
+  if (run["signal"].get(number) == simdjson::SUCCESS) out.signal = static_cast<int>(number);
+  out.version = text_of(run["sonde"]);
+  out.folder = text_of(run["folder"]);
+  simdjson::dom::object machine;
+  if (run["machine"].get(machine) == simdjson::SUCCESS) {
+    out.host = text_of(machine["host"]);
+    out.system = text_of(machine["system"]);
+    out.architecture = text_of(machine["architecture"]);
+    out.cpu = text_of(machine["cpu"]);
+    if (machine["cores"].get(number) == simdjson::SUCCESS) out.cores = number;
+    if (machine["memory_bytes"].get(number) == simdjson::SUCCESS) out.memory_bytes = number;
+  }
   simdjson::dom::array command;
   if (run["command"].get(command) == simdjson::SUCCESS) {
     for (const simdjson::dom::element word : command) {

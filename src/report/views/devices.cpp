@@ -1,7 +1,5 @@
 #include "report/views/devices.hpp"
 
-#include <map>
-
 #include "analysis/devices.hpp"
 #include "analysis/steps.hpp"
 #include "analysis/system_use.hpp"
@@ -163,7 +161,7 @@ const std::vector<std::string>& devices_sort_keys() {
 Document devices_view(RunTraces traces, const ReportRequest& request) {
   std::vector<DeviceRowOf> devices;
   std::vector<ThreadRowOf> threads;
-  std::map<std::int32_t, Nanos> gpu_busy;
+  GpuTimesById gpus;
   std::size_t programs = 0;
   for (const NamedTrace& named : traces) {
     if (is_system_trace(named.trace)) continue;
@@ -171,8 +169,8 @@ Document devices_view(RunTraces traces, const ReportRequest& request) {
     const OpTree tree(named.trace);
     const Interval window = break_down_steps(named.trace, tree).window();
     DeviceUse use = device_use(named.trace, window);
+    add_gpu_times(named.trace, use, gpus);
     for (DeviceStats& stats : use.devices) {
-      gpu_busy[stats.id] += stats.busy;
       devices.push_back({&named, std::move(stats), window.length()});
     }
     for (const ThreadStats& stats : use.threads) threads.push_back({&named, stats});
@@ -182,7 +180,7 @@ Document devices_view(RunTraces traces, const ReportRequest& request) {
   out.view = "devices";
   out.title = view_title("Devices", traces, "");
   out.csv_block = "devices";
-  out.blocks = system_blocks(traces, gpu_busy, request);
+  out.blocks = system_blocks(traces, gpus, request);
   // A program that records nothing itself has only been seen from outside.
   if (programs == 0) {
     out.csv_block = "utilization";

@@ -294,13 +294,10 @@ Block ranks_block(const std::vector<TraceSummary>& all) {
   return out;
 }
 
-// The busy time of each GPU, over all processes.
-std::map<std::int32_t, Nanos> gpu_busy(const std::vector<TraceSummary>& all) {
-  std::map<std::int32_t, Nanos> out;
+GpuTimesById gpu_times(const std::vector<TraceSummary>& all) {
+  GpuTimesById out;
   for (const TraceSummary& one : all) {
-    for (const DeviceStats& device : device_use(one.trace(), one.steps.window()).devices) {
-      out[device.id] += device.busy;
-    }
+    add_gpu_times(one.trace(), device_use(one.trace(), one.steps.window()), out);
   }
   return out;
 }
@@ -411,7 +408,7 @@ Document summary_view(RunTraces traces, const ReportRequest& request) {
   if (all.size() > 1) out.blocks.push_back(ranks_block(all));
   out.blocks.push_back(gpu_block(all));
   if (all.size() < traces.size()) {
-    for (Block& block : system_blocks(traces, gpu_busy(all), top)) {
+    for (Block& block : system_blocks(traces, gpu_times(all), top)) {
       out.blocks.push_back(std::move(block));
     }
   }

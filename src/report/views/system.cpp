@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kPointsForPeople = 12;
 
-Block utilization_block(const SystemUse& use, const std::map<std::int32_t, Nanos>& gpu_busy) {
+Block utilization_block(const SystemUse& use, const GpuTimesById& gpus) {
   Table table;
   table.columns = {
       {.key = "device", .header = "Device"},
@@ -19,14 +19,17 @@ Block utilization_block(const SystemUse& use, const std::map<std::int32_t, Nanos
   table.rows.push_back({text_cell("CPU (processes)"), measured ? Cell(use.process_cpu) : Cell()});
   table.rows.push_back(
       {text_cell("CPU (system)"), use.machine_cpu ? Cell(*use.machine_cpu) : Cell()});
-  for (const auto& [device, busy] : gpu_busy) {
-    table.rows.push_back({"GPU " + std::to_string(device), share_cell(busy, use.elapsed)});
+  for (const auto& [device, times] : gpus) {
+    const Nanos whole = times.steps > 0 ? times.steps : use.elapsed;
+    table.rows.push_back({"GPU " + std::to_string(device), share_cell(times.kernels, whole)});
   }
   Block out{"utilization", "Device summary", std::move(table), "", {}};
   out.notes.emplace_back(
       "CPU (processes): CPU time of the program and its children / elapsed time; 100% is one core. "
       "CPU (system): busy time of all cores / their whole time." +
-      std::string(gpu_busy.empty() ? "" : " GPU: time with work on it / elapsed time."));
+      std::string(gpus.empty() ? ""
+                               : " GPU: time with a kernel on it / time of the steps, or elapsed "
+                                 "time where there are no steps."));
   return out;
 }
 
@@ -68,11 +71,11 @@ Block curve_block(const SystemUse& use, const ReportRequest& request) {
 
 }  // namespace
 
-std::vector<Block> system_blocks(RunTraces traces, const std::map<std::int32_t, Nanos>& gpu_busy,
+std::vector<Block> system_blocks(RunTraces traces, const GpuTimesById& gpus,
                                  const ReportRequest& request) {
   for (const NamedTrace& named : traces) {
     if (const std::optional<SystemUse> use = system_use(named.trace)) {
-      return {utilization_block(*use, gpu_busy), totals_block(*use), curve_block(*use, request)};
+      return {utilization_block(*use, gpus), totals_block(*use), curve_block(*use, request)};
     }
   }
   return {};
