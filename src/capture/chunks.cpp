@@ -8,6 +8,9 @@ namespace {
 constexpr std::size_t kRecordWords = sizeof(file::Record) / sizeof(std::uint64_t);
 // A rest smaller than this is not worth another thread's Thread record.
 constexpr std::size_t kWorthwhileRecords = 16;
+// A thread that has filled this many chunks gets several at once: that costs the kernel less, and
+// threads stand less in each other's way.
+constexpr std::uint32_t kBusyThread = 2;
 
 std::uint64_t pack(std::uint32_t next, std::size_t used) {
   return std::uint64_t{next} << 32 | used;
@@ -17,9 +20,11 @@ file::ChunkHeader& header_of(char* chunk) { return *reinterpret_cast<file::Chunk
 
 struct Picked {
   std::uint32_t chunk = kNone;
+  std::uint32_t count = 1;  // with those behind it, which nobody has begun either
   std::uint64_t sequence = 0;
   std::size_t used = 0;  // bytes: goes on in a chunk that another thread left
   bool recycled = false;
+  bool prepared = false;
 };
 
 void lose(Session& session, int error) {
@@ -47,8 +52,18 @@ Picked pop_partial(Session& session) {
   return picked;
 }
 
+// How many of `wanted` fresh chunks can be had together, up to a border at which the kernel can
+// hold them as one large page. Near a limit one by one: others may need the rest.
+std::uint32_t fresh_count(const Session& session, std::uint32_t wanted) {
+  const std::uint32_t to_border = kMostAtOnce - (session.chunks + 1) % kMostAtOnce;
+  std::uint32_t count = wanted < to_border ? wanted : to_border;
+  const std::uint32_t left = session.reserved - session.chunks;
+  if (count > left) count = left;
+  return session.max_chunks && session.max_chunks - session.chunks < 64 ? 1 : count;
+}
+
 // A chunk that nobody writes into, its place decided and its pages not yet touched.
-Picked pick_chunk(Session& session, bool permanent) {
+Picked pick_chunk(Session& session, bool permanent, std::uint32_t wanted = 1) {
   Picked picked;
   if (!permanent) {
     picked = pop_partial(session);
@@ -71,7 +86,9 @@ Picked pick_chunk(Session& session, bool permanent) {
         return picked;
       }
     }
-    picked.chunk = session.chunks++;
+    picked.count = fresh_count(session, wanted);
+    picked.chunk = session.chunks;
+    session.chunks += picked.count;
     store(session.header->chunks, std::uint64_t{session.chunks});
   }
   if (picked.chunk != kNone) {
@@ -90,19 +107,41 @@ void erase(char* chunk) {
   }
 }
 
-// 0, or an errno. Needs no lock: the chunk is the caller's alone.
-int begin_chunk(const Session& session, const Picked& picked, file::ChunkType type,
-                std::uint32_t thread) {
-  if (const int error = prepare_chunk(session, picked.chunk, !picked.recycled)) return error;
-  char* const chunk = chunk_address(session, picked.chunk);
-  if (picked.recycled) erase(chunk);
+void write_header(char* chunk, file::ChunkType type, std::uint64_t sequence, std::uint32_t thread) {
   file::ChunkHeader& header = header_of(chunk);
   store(header.type, type);
-  store(header.sequence, picked.sequence);
+  store(header.sequence, sequence);
   store(header.thread, thread);
   store(header.link, pack(kNone, 0));
   __atomic_store_n(&header.magic, file::kChunkMagic, __ATOMIC_RELEASE);
+}
+
+// 0, or an errno. Needs no lock: the chunks are the caller's alone.
+int begin_chunk(const Session& session, const Picked& picked, file::ChunkType type,
+                std::uint32_t thread) {
+  if (!picked.prepared) {
+    const int error = prepare_chunks(session, picked.chunk, picked.count, !picked.recycled);
+    if (error) return error;
+  }
+  char* const chunk = chunk_address(session, picked.chunk);
+  if (picked.recycled) erase(chunk);
+  write_header(chunk, type, picked.sequence, thread);
   return 0;
+}
+
+Picked take_spare(Session& session, ThreadState& thread) {
+  Picked picked;
+  if (thread.spare == thread.spare_end) return picked;
+  picked.chunk = thread.spare++;
+  picked.sequence = session.sequence++;
+  picked.prepared = true;
+  return picked;
+}
+
+// For any thread to go on in.
+void leave_rest(Session& session, std::uint32_t chunk, std::size_t used) {
+  store(header_of(chunk_address(session, chunk)).link, pack(session.partial, used));
+  session.partial = chunk;
 }
 
 void retire(Session& session, std::uint32_t chunk) {
@@ -159,11 +198,15 @@ bool make_room(std::size_t count) {
         return true;
       }
       retire(*session, thread.chunk);
+      ++thread.filled;
       thread.chunk = kNone;
       cursor.next = nullptr;
       set_end(cursor, nullptr);
     }
-    picked = pick_chunk(*session, false);
+    picked = take_spare(*session, thread);
+    if (picked.chunk == kNone) {
+      picked = pick_chunk(*session, false, thread.filled < kBusyThread ? 1 : kMostAtOnce);
+    }
     if (picked.chunk != kNone) ++session->preparing;
   }
   if (picked.chunk == kNone) return false;
@@ -187,6 +230,10 @@ bool make_room(std::size_t count) {
     return false;
   }
   thread.chunk = picked.chunk;
+  if (!picked.prepared) {
+    thread.spare = picked.chunk + 1;
+    thread.spare_end = picked.chunk + picked.count;
+  }
   thread.chunk_end = reinterpret_cast<std::uint64_t*>(chunk + file::kChunkBytes);
   cursor.next = reinterpret_cast<std::uint64_t*>(chunk + used);
   renew_clock(*session->header);
@@ -195,9 +242,18 @@ bool make_room(std::size_t count) {
   return fits(cursor, thread.chunk_end, count);
 }
 
-// The thread's chunk, for the next one that needs a chunk. Under the lock.
+// The thread's chunks, for the next one that needs a chunk. Under the lock.
 void leave_chunk(ThreadState& thread) {
   Session& session = *thread.session;
+  for (Picked spare; !session.ended;) {
+    spare = take_spare(session, thread);
+    if (spare.chunk == kNone) break;
+    write_header(chunk_address(session, spare.chunk), file::ChunkType::Records, spare.sequence,
+                 thread.id);
+    leave_rest(session, spare.chunk, sizeof(file::ChunkHeader));
+  }
+  thread.spare = thread.spare_end = 0;
+  thread.filled = 0;
   if (thread.chunk == kNone) return;
   const std::uint32_t chunk = thread.chunk;
   const std::uint64_t* const next = thread.cursor->next;
@@ -210,10 +266,9 @@ void leave_chunk(ThreadState& thread) {
     retire(session, chunk);
     return;
   }
-  char* const address = chunk_address(session, chunk);
-  const auto used = static_cast<std::size_t>(reinterpret_cast<const char*>(next) - address);
-  store(header_of(address).link, pack(session.partial, used));
-  session.partial = chunk;
+  const char* const address = chunk_address(session, chunk);
+  leave_rest(session, chunk,
+             static_cast<std::size_t>(reinterpret_cast<const char*>(next) - address));
 }
 
 char* append(Session& session, Appender& appender, file::ChunkType type, std::size_t bytes) {

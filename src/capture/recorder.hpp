@@ -73,6 +73,9 @@ struct ThreadState {
   sonde_cursor* cursor;
   std::uint64_t* chunk_end;
   std::uint32_t chunk;
+  std::uint32_t spare;      // chunks that are prepared for this thread and not begun
+  std::uint32_t spare_end;  // behind the last of them
+  std::uint32_t filled;     // chunks of this session
   std::uint32_t id;
   std::uint32_t name;
   std::uint32_t exits;       // how often the thread's end was announced
@@ -153,9 +156,10 @@ void close_file(Session& session);
 void trim_storage(Session& session);
 bool owns_file(const Session& session);
 char* chunk_address(const Session& session, std::uint32_t chunk);
-// Makes all pages of the chunk present and writable; `fresh`: it was never used. 0, or an errno.
-// Needs no lock, but the file stays open only while `preparing` counts the caller.
-int prepare_chunk(const Session& session, std::uint32_t chunk, bool fresh);
+// Makes all pages of `count` chunks present and writable; `fresh`: they were never used. 0, or an
+// errno. Needs no lock, but the file stays open only while `preparing` counts the caller.
+inline constexpr std::uint32_t kMostAtOnce = 4;
+int prepare_chunks(const Session& session, std::uint32_t first, std::uint32_t count, bool fresh);
 
 // chunks.cpp
 // Room for `count` records in the thread's chunk, all in one piece.

@@ -22,7 +22,8 @@ constexpr std::uint32_t kLargeRegion = 1024;
 // Programs count on small descriptor numbers, and some close all of them.
 constexpr int kLowestDescriptor = 400;
 
-alignas(64) const char kZeros[file::kChunkBytes] = {};
+// Never written, and so one page of zeros that the kernel maps again and again.
+alignas(4096) char zeros[kMostAtOnce * file::kChunkBytes];
 
 off_t offset_of(std::uint32_t chunk) { return static_cast<off_t>(file::chunk_offset(chunk)); }
 
@@ -40,8 +41,8 @@ int make_folders(char* path) {
 
 int write_zeros(int fd, off_t offset, std::size_t bytes) {
   while (bytes > 0) {
-    const std::size_t wanted = bytes < sizeof kZeros ? bytes : sizeof kZeros;
-    const ssize_t written = pwrite(fd, kZeros, wanted, offset);
+    const std::size_t wanted = bytes < sizeof zeros ? bytes : sizeof zeros;
+    const ssize_t written = pwrite(fd, zeros, wanted, offset);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return written < 0 ? errno : ENOSPC;
     offset += written;
@@ -221,20 +222,20 @@ char* chunk_address(const Session& session, std::uint32_t chunk) {
   return nullptr;
 }
 
-int prepare_chunk(const Session& session, std::uint32_t chunk, bool fresh) {
+int prepare_chunks(const Session& session, std::uint32_t first, std::uint32_t count, bool fresh) {
+  const std::size_t bytes = count * file::kChunkBytes;
   // Zeros through the file cost the kernel a third of what a page fault for each page does: it
-  // takes one large page, and its journal hears of the chunk once. A failure is left to what
-  // follows.
-  if (fresh && owns_file(session) && !beyond_file_limit(file::chunk_offset(chunk + 1))) {
-    (void)!pwrite(session.fd, kZeros, sizeof kZeros, offset_of(chunk));
+  // takes few large pages, and its journal hears of them once. A failure is left to what follows.
+  if (fresh && owns_file(session) && !beyond_file_limit(file::chunk_offset(first + count))) {
+    (void)!pwrite(session.fd, zeros, bytes, offset_of(first));
   }
-  char* const address = chunk_address(session, chunk);
+  char* const address = chunk_address(session, first);
   for (int tries = 0; tries < 1000; ++tries) {
-    if (madvise(address, file::kChunkBytes, MADV_POPULATE_WRITE) == 0) return 0;
+    if (madvise(address, bytes, MADV_POPULATE_WRITE) == 0) return 0;
     if (errno == EINVAL) break;
     if (errno != EINTR && errno != EAGAIN) return errno;
   }
-  for (std::size_t at = 0; at < file::kChunkBytes; at += 4096) {
+  for (std::size_t at = 0; at < bytes; at += 4096) {
     __atomic_fetch_or(address + at, 0, __ATOMIC_RELAXED);
   }
   return 0;

@@ -7,8 +7,8 @@
 
 namespace sonde::capture {
 
-__thread ThreadState thread_state = {nullptr, nullptr, nullptr, nullptr, nullptr, kNone,
-                                     0,       0,       0,       1,       nullptr};
+__thread ThreadState thread_state = {nullptr, nullptr, nullptr, nullptr, nullptr, kNone, 0,
+                                     0,       0,       0,       0,       0,       1,     nullptr};
 pthread_mutex_t global_lock = PTHREAD_MUTEX_INITIALIZER;
 
 namespace {
@@ -110,6 +110,7 @@ void forget_own_thread() {
   thread.link = nullptr;
   thread.next = nullptr;
   thread.chunk = kNone;
+  thread.spare = thread.spare_end = thread.filled = 0;
   thread.id = 0;
   thread.generation = process_generation;
 }
