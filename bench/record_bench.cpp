@@ -134,6 +134,9 @@ int run() {
     fmt::print("{:<24} {:>7} {:>9.2f} {:>9.2f} {:>14.2f} {:>14.2f}\n", row.name, row.threads,
                row.best(), row.median(), row.best() / floor.best(), row.median() / floor.median());
   }
+  fmt::print(
+      "\nA thread's enabled scope when {} record, to one alone: {:.2f} best, {:.2f} median\n", all,
+      rows[8].best() / rows[3].best(), rows[8].median() / rows[3].median());
   return 0;
 }
 
