@@ -224,8 +224,8 @@ char* chunk_address(const Session& session, std::uint32_t chunk) {
 
 int prepare_chunks(const Session& session, std::uint32_t first, std::uint32_t count, bool fresh) {
   const std::size_t bytes = count * file::kChunkBytes;
-  // Zeros through the file cost the kernel a third of what a page fault for each page does: it
-  // takes few large pages, and its journal hears of them once. A failure is left to what follows.
+  // Zeros through the file cost the kernel half of what a page fault for each page does: it takes
+  // few large pages, and fills and marks each of them once. A failure is left to what follows.
   if (fresh && owns_file(session) && !beyond_file_limit(file::chunk_offset(first + count))) {
     (void)!pwrite(session.fd, zeros, bytes, offset_of(first));
   }
