@@ -42,6 +42,16 @@ TEST(Behaviour, ShortLivedThreadsShareChunks) {
   for (const auto& [group, ids] : threads) EXPECT_EQ(ids.size(), 1u) << group;
 }
 
+TEST(Behaviour, GlobalObjectsRecordBeforeAndAfterMain) {
+  for (const char* program : {SONDE_RECORDER_CHILD, SONDE_RECORDER_CHILD_STATIC}) {
+    const Folder folder;
+    EXPECT_EQ(record(folder.path(), {"statics"}, {{"SONDE_TEST_STATICS", "1"}}, program).status, 0);
+    const Recording file = read_only_file(folder.path());
+    EXPECT_EQ(numbers_in(file), count_from(1, 4));
+    EXPECT_EQ(file.header.clean_end, 1u);
+  }
+}
+
 TEST(Behaviour, HandlerThatInterruptsARecordIsCounted) {
   const Folder folder;
   const ProcessResult result = record(folder.path(), {"signals", "2000000"});

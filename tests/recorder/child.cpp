@@ -155,6 +155,35 @@ int ticks(char** arguments) {
   return sonde_ticks_from_ns(monotonic_now()) == 0 ? 0 : 3;
 }
 
+// executes COUNT: another program takes the place of this one.
+int executes(char** arguments) {
+  record_numbers(1, static_cast<std::uint64_t>(argument(arguments, 0)));
+  ::execl("/proc/self/exe", "child", "die", "_exit", arguments[0], nullptr);
+  return 1;
+}
+
+// statics: a global object records before main and after it; so does a thread at its own end.
+struct Static {
+  Static() {
+    if (std::getenv("SONDE_TEST_STATICS")) record_number(1);
+  }
+  ~Static() {
+    if (std::getenv("SONDE_TEST_STATICS")) record_number(4);
+  }
+} of_the_program;
+
+int statics(char**) {
+  std::thread([] {
+    struct AtEnd {
+      ~AtEnd() { record_number(3); }
+    };
+    thread_local AtEnd at_end;
+    (void)&at_end;
+    record_number(2);
+  }).join();
+  return 0;
+}
+
 // outlive COUNT: a detached thread records during and after exit().
 int outlive(char** arguments) {
   static std::atomic<bool> leaving{false};
@@ -338,7 +367,7 @@ int main(int count, char** arguments) {
       {"threads", threads}, {"output", output},   {"memory", memory},     {"signals", signals},
       {"dump", dump},       {"dumping", dumping}, {"sessions", sessions}, {"schedule", schedule},
       {"pause", pause},     {"closing", closing}, {"random", random},     {"unseen", unseen},
-      {"flush", flush},     {"ticks", ticks},
+      {"flush", flush},     {"ticks", ticks},     {"executes", executes}, {"statics", statics},
   };
   const auto mode = count > 1 ? modes.find(arguments[1]) : modes.end();
   if (mode == modes.end()) return 99;

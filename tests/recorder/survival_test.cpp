@@ -146,6 +146,18 @@ TEST(Survival, ChildOfAnUnseenForkGetsAFileOfItsOwn) {
   }
 }
 
+TEST(Survival, ExecutedProgramGetsAFileOfItsOwn) {
+  const Folder folder;
+  EXPECT_EQ(record(folder.path(), {"executes", "5000"}).status, 0);
+  const auto files = recordings(folder.path());
+  ASSERT_EQ(files.size(), 2u);
+  for (const auto& path : files) {
+    const Recording file = read_recording(path);
+    EXPECT_TRUE(file.complaints.empty());
+    EXPECT_EQ(numbers_in(file), count_from(1, 5000));
+  }
+}
+
 TEST(Survival, FlushWritesEverythingToTheDisk) {
   const Folder folder;
   const ProcessResult result =
