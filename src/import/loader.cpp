@@ -72,6 +72,8 @@ std::string worker_name(const std::string& path) {
   const std::string file = fs::path(path).filename().string();
   const std::size_t at = file.find(".pt.trace.json");
   if (at == std::string::npos && file.ends_with(".sonde")) return file.substr(0, file.size() - 6);
+  if (file.find(".paddle_trace.") != std::string::npos && file.rfind("_time_") != std::string::npos)
+    return file.substr(0, file.rfind("_time_"));
   return at == std::string::npos ? file : file.substr(0, at);
 }
 

@@ -2,6 +2,7 @@
 #include "import/importer.hpp"
 #include "import/kineto/kineto.hpp"
 #include "import/mxnet/mxnet.hpp"
+#include "import/paddle/paddle.hpp"
 #include "import/sonde_run/sonde_run.hpp"
 
 namespace sonde {
@@ -10,6 +11,8 @@ namespace {
 // Special formats before general ones: every Kineto trace is a Chrome trace too.
 constexpr Importer kImporters[] = {
     {"sonde", "Sonde run", looks_like_sonde_run, import_sonde_run, true},
+    {"paddle", "PaddlePaddle profiler dump", looks_like_paddle_dump, import_paddle_dump, true},
+    {"paddle_json", "PaddlePaddle profiler trace", looks_like_paddle_json, import_paddle_json},
     {"kineto", "PyTorch profiler (Kineto) trace", looks_like_kineto, import_kineto},
     {"mxnet", "MXNet profiler dump", looks_like_mxnet, import_mxnet},
     {"chrome", "Chrome trace-event JSON", looks_like_chrome, import_chrome},

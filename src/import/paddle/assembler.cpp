@@ -1,0 +1,408 @@
+#include "import/paddle/assembler.hpp"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <tuple>
+
+#include "base/json_writer.hpp"
+
+namespace sonde {
+namespace {
+
+constexpr std::uint32_t kNone = PaddleSlice::kNone;
+
+std::string mended(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    std::size_t length = 1;
+    while (length <= std::min<std::size_t>(4, text.size()) &&
+           !simdjson::validate_utf8(text.data(), length)) {
+      ++length;
+    }
+    const bool whole = length <= std::min<std::size_t>(4, text.size());
+    out += whole ? text.substr(0, length) : std::string_view("\xEF\xBF\xBD");
+    text.remove_prefix(whole ? length : 1);
+  }
+  return out;
+}
+
+struct MemoryPlace {
+  std::int32_t type = 20;  // a device that Sonde has no number for
+  std::int32_t device = -1;
+};
+
+// "Place(gpu:0)" -> CUDA device 0.
+MemoryPlace memory_place(std::string_view place) {
+  MemoryPlace out;
+  if (place.starts_with("Place(")) place.remove_prefix(6);
+  const std::size_t colon = place.find(':');
+  if (colon != std::string_view::npos) {
+    const std::string_view number = place.substr(colon + 1);
+    std::from_chars(number.data(), number.data() + number.size(), out.device);
+  }
+  if (place.starts_with("cpu"))
+    out.type = 0;
+  else if (place.starts_with("gpu"))
+    out.type = place.starts_with("gpu_pinned") ? 0 : 1;
+  else if (place.starts_with("xpu"))
+    out.type = 12;
+  return out;
+}
+
+std::uint64_t track_key(bool stream, std::int64_t a, std::int64_t b) {
+  return mix_bits(mix_bits(static_cast<std::uint64_t>(a) * 2 + (stream ? 1 : 0)) ^
+                  static_cast<std::uint64_t>(b));
+}
+
+}  // namespace
+
+StringId PaddleAssembler::intern(std::string_view text) {
+  if (simdjson::validate_utf8(text.data(), text.size())) return builder_.intern(text);
+  builder_.losses().add("invalid_utf8", Severity::Warning,
+                        "Texts with bytes that are no UTF-8; those bytes are shown as U+FFFD.", 1,
+                        LossLedger::kNoOffset, text);
+  return builder_.intern(mended(text));
+}
+
+TrackId PaddleAssembler::thread(std::int64_t pid, std::int64_t tid) {
+  for (std::uint64_t key = track_key(false, pid, tid);; key = mix_bits(key + 1)) {
+    const auto known = tracks_.find(key);
+    if (known != tracks_.end()) {
+      const Track& track = builder_.track(known->second);
+      if (track.type == TrackType::Thread && track.pid == pid && track.tid == tid)
+        return known->second;
+      continue;
+    }
+    Track track;
+    track.pid = pid;
+    track.tid = tid;
+    return tracks_[key] = builder_.add_track(track);
+  }
+}
+
+TrackId PaddleAssembler::stream(std::int64_t device, std::int64_t stream) {
+  for (std::uint64_t key = track_key(true, device, stream);; key = mix_bits(key + 1)) {
+    const auto known = tracks_.find(key);
+    if (known != tracks_.end()) {
+      const Track& track = builder_.track(known->second);
+      if (track.type == TrackType::Stream && track.pid == device && track.tid == stream)
+        return known->second;
+      continue;
+    }
+    Track track;
+    track.type = TrackType::Stream;
+    track.pid = device;
+    track.tid = stream;
+    track.device = device >= 0 && device <= INT32_MAX ? static_cast<std::int32_t>(device) : -1;
+    return tracks_[key] = builder_.add_track(track);
+  }
+}
+
+void PaddleAssembler::name_thread(std::int64_t tid, std::string_view name) {
+  if (!name.empty()) thread_names_[tid] = name;
+}
+
+void PaddleAssembler::add_property(std::string_view key, std::string_view value) {
+  std::string text;
+  append_json_string(text, value);
+  builder_.meta().properties.emplace_back(mended(key), std::move(text));
+}
+
+void PaddleAssembler::add_host(PaddleSlice slice, const OperatorRow* row) {
+  if (row != nullptr) {
+    slice.row = static_cast<std::uint32_t>(operators_.size());
+    operators_.push_back(*row);
+  }
+  host_ = static_cast<std::uint32_t>(slices_.size());
+  call_ = kNone;
+  slices_.push_back(slice);
+}
+
+void PaddleAssembler::add_call(PaddleSlice slice, const LaunchRow& row) {
+  slice.owner = host_;
+  slice.row = static_cast<std::uint32_t>(launches_.size());
+  launches_.push_back(row);
+  call_ = static_cast<std::uint32_t>(slices_.size());
+  slices_.push_back(slice);
+}
+
+void PaddleAssembler::add_device_work(PaddleSlice slice, const DeviceRow& row) {
+  const bool of_call =
+      call_ != kNone && launches_[slices_[call_].row].correlation == row.correlation;
+  slice.owner = of_call ? call_ : kNone;
+  slice.row = static_cast<std::uint32_t>(device_rows_.size());
+  device_rows_.push_back(row);
+  slices_.push_back(slice);
+}
+
+void PaddleAssembler::add_memory(PaddleMemory memory) {
+  memory.owner = host_;
+  memory_.push_back(memory);
+}
+
+void PaddleAssembler::finish(unsigned threads) {
+  find_calls();
+  fit_threads();
+  place_memory();
+  add_slices();
+  add_allocations();
+  describe();
+  builder_.nest(threads);
+  draw_links();
+}
+
+// Device work that does not stand behind its call belongs to the last call of its correlation id.
+void PaddleAssembler::find_calls() {
+  FlatMap<std::uint32_t> calls;
+  bool indexed = false;
+  for (PaddleSlice& slice : slices_) {
+    if (!is_device_work(slice.kind) || slice.owner != kNone) continue;
+    if (!indexed) {
+      for (std::uint32_t i = 0; i < slices_.size(); ++i) {
+        if (slices_[i].kind != SliceKind::Runtime) continue;
+        const std::int64_t id = launches_[slices_[i].row].correlation;
+        if (id != kNoNumber) calls.set(static_cast<std::uint64_t>(id), i);
+      }
+      indexed = true;
+    }
+    const std::int64_t id = device_rows_[slice.row].correlation;
+    const std::uint32_t* call =
+        id == kNoNumber ? nullptr : calls.find(static_cast<std::uint64_t>(id));
+    if (call != nullptr) slice.owner = *call;
+  }
+}
+
+// Single precision moves the ends of an event by up to a step, so that an event may stick out of
+// the one around it. The order of starts and ends is kept by the rounding, so that the nesting can
+// be told; then each event is moved, or cut, into the one around it.
+void PaddleAssembler::fit_threads() {
+  std::vector<std::vector<std::uint32_t>> hosts(builder_.track_count());
+  for (std::uint32_t i = 0; i < slices_.size(); ++i) {
+    const SliceKind kind = slices_[i].kind;
+    if (kind != SliceKind::Runtime && !is_device_work(kind))
+      hosts[slices_[i].track.index()].push_back(i);
+  }
+  for (std::vector<std::uint32_t>& thread : hosts) fit_thread(thread);
+  for (PaddleSlice& call : slices_) {
+    if (call.kind != SliceKind::Runtime || call.owner == kNone) continue;
+    const PaddleSlice& host = slices_[call.owner];
+    if (host.track != call.track) continue;
+    // A call far outside of its host event is no matter of rounding.
+    if (call.start < host.start || call.end > host.end) continue;
+    call.duration = std::min(call.duration, host.duration);
+    call.at = std::clamp(call.at, host.at, host.at + host.duration - call.duration);
+  }
+}
+
+void PaddleAssembler::fit_thread(std::vector<std::uint32_t>& hosts) {
+  std::sort(hosts.begin(), hosts.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(slices_[a].start, -slices_[a].end, a) <
+           std::tuple(slices_[b].start, -slices_[b].end, b);
+  });
+  struct Open {
+    std::uint32_t slice;  // kNone: the thread itself
+    Nanos last_end;       // of its last child, as the file tells
+    Nanos free_from;      // the same, as it was placed
+  };
+  std::vector<Open> open = {{kNone, -kMaxTime, -kMaxTime}};
+  for (const std::uint32_t i : hosts) {
+    PaddleSlice& slice = slices_[i];
+    while (open.size() > 1 && (slice.start >= slices_[open.back().slice].end ||
+                               slice.end > slices_[open.back().slice].end)) {
+      open.pop_back();
+    }
+    Open& around = open.back();
+    // What overlaps its neighbour in the file as well is left where it is.
+    Nanos from = slice.start >= around.last_end ? around.free_from : -kMaxTime;
+    if (around.slice == kNone) {
+      slice.at = std::max(slice.at, from);
+    } else {
+      const PaddleSlice& outer = slices_[around.slice];
+      const Nanos until = outer.at + outer.duration;
+      from = std::clamp(from, outer.at, until);
+      slice.duration = std::min(slice.duration, until - from);
+      slice.at = std::clamp(slice.at, from, until - slice.duration);
+    }
+    around.last_end = std::max(around.last_end, slice.end);
+    around.free_from = std::max(around.free_from, slice.at + slice.duration);
+    open.push_back({i, -kMaxTime, -kMaxTime});
+  }
+}
+
+// Memory events have whole microseconds in JSON: each goes to the nearest moment that its host
+// event spends in none of its children, so that it belongs to no other.
+void PaddleAssembler::place_memory() {
+  if (memory_.empty()) return;
+  std::vector<std::vector<std::uint32_t>> children(slices_.size());
+  {
+    std::vector<bool> wanted(slices_.size(), false);
+    for (const PaddleMemory& m : memory_) {
+      if (m.owner != kNone) wanted[m.owner] = true;
+    }
+    std::vector<std::vector<std::uint32_t>> hosts(builder_.track_count());
+    for (std::uint32_t i = 0; i < slices_.size(); ++i) {
+      const SliceKind kind = slices_[i].kind;
+      if (kind != SliceKind::Runtime && !is_device_work(kind))
+        hosts[slices_[i].track.index()].push_back(i);
+    }
+    for (std::vector<std::uint32_t>& thread : hosts) {
+      std::sort(thread.begin(), thread.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return std::tuple(slices_[a].at, -slices_[a].duration, a) <
+               std::tuple(slices_[b].at, -slices_[b].duration, b);
+      });
+      std::vector<std::uint32_t> open;
+      for (const std::uint32_t i : thread) {
+        const Nanos end = slices_[i].at + slices_[i].duration;
+        while (!open.empty() && end > slices_[open.back()].at + slices_[open.back()].duration)
+          open.pop_back();
+        if (!open.empty() && wanted[open.back()]) children[open.back()].push_back(i);
+        open.push_back(i);
+      }
+    }
+  }
+  for (PaddleMemory& m : memory_) {
+    if (m.owner == kNone || slices_[m.owner].track != m.track) continue;
+    const PaddleSlice& host = slices_[m.owner];
+    Nanos best = std::clamp(m.time, host.at, host.at + host.duration);
+    Nanos distance = INT64_MAX;
+    const auto offer = [&](Nanos first, Nanos last) {  // both inside of the gap
+      if (first > last) return;
+      const Nanos moment = std::clamp(m.time, first, last);
+      const Nanos away = moment > m.time ? moment - m.time : m.time - moment;
+      if (away < distance) {
+        distance = away;
+        best = moment;
+      }
+    };
+    Nanos from = host.at + 1;
+    for (const std::uint32_t child : children[m.owner]) {
+      offer(from, slices_[child].at - 1);
+      from = slices_[child].at + slices_[child].duration + 1;
+    }
+    offer(from, host.at + host.duration - 1);
+    m.time = best;
+  }
+}
+
+void PaddleAssembler::add_slices() {
+  for (PaddleSlice& slice : slices_) {
+    const SliceId id =
+        builder_.add_slice(slice.at, slice.duration, slice.track, slice.name, slice.kind);
+    if (slice.kind == SliceKind::Runtime)
+      builder_.add_launch(id, launches_[slice.row]);
+    else if (is_device_work(slice.kind))
+      builder_.add_device_work(id, device_rows_[slice.row]);
+    else if (slice.row != kNone)
+      builder_.add_operator(id, operators_[slice.row]);
+    if (slice.category.valid()) builder_.add_category(id, slice.category);
+  }
+}
+
+void PaddleAssembler::add_allocations() {
+  struct Peaks {
+    std::int64_t allocated = -1;
+    std::int64_t reserved = -1;
+  };
+  std::unordered_map<std::uint32_t, Peaks> peaks;
+  TrackId counters;
+  const auto counter_track = [&] {
+    if (!counters.valid()) {
+      Track track;
+      track.type = TrackType::Counter;
+      track.name = builder_.intern("memory");
+      counters = builder_.add_track(track);
+    }
+    return counters;
+  };
+  const auto raise = [&](std::int64_t& known, std::int64_t peak, const char* name,
+                         const PaddleMemory& m) {
+    if (peak <= known) return;
+    known = peak;
+    builder_.add_counter(
+        {m.time, counter_track(), builder_.intern(name), m.place, static_cast<double>(peak)});
+  };
+  for (const PaddleMemory& m : memory_) {
+    Peaks& known = peaks[m.place.value];
+    raise(known.allocated, m.peak_allocated, "peak allocated", m);
+    raise(known.reserved, m.peak_reserved, "peak reserved", m);
+    if (m.type >= 2) {
+      // What the allocator takes from the device is no memory of the program's on top.
+      const MarkerId marker =
+          builder_.add_marker({m.time, m.track, builder_.intern("[memory]"), 't',
+                               builder_.intern(kPaddleMemoryTypes[m.type])});
+      builder_.add_argument(MarkerArg(marker, builder_.intern("place"), m.place));
+      const std::pair<const char*, std::int64_t> numbers[] = {
+          {"addr", static_cast<std::int64_t>(m.address)},
+          {"increase_bytes", m.bytes},
+          {"current_allocated", m.allocated},
+          {"current_reserved", m.reserved}};
+      for (const auto& [key, number] : numbers)
+        builder_.add_argument(MarkerArg(marker, builder_.intern(key), number));
+      continue;
+    }
+    const MemoryPlace place = memory_place(builder_.text(m.place));
+    Allocation allocation;
+    allocation.time = m.time;
+    allocation.address = m.address;
+    allocation.bytes = m.bytes;
+    allocation.total_allocated = m.allocated;
+    allocation.total_reserved = m.reserved;
+    allocation.track = m.track;
+    allocation.device_type = place.type;
+    allocation.device = place.device;
+    allocation.pool = m.place;
+    builder_.add_allocation(allocation);
+  }
+  if (!memory_.empty()) builder_.meta().profile_memory = true;
+}
+
+void PaddleAssembler::draw_links() {
+  std::uint64_t alone = 0;
+  for (std::uint32_t i = 0; i < slices_.size(); ++i) {
+    const PaddleSlice& slice = slices_[i];
+    const bool device = is_device_work(slice.kind);
+    if (slice.owner == kNone) {
+      alone += device ? 1 : 0;
+    } else if (device) {
+      builder_.add_launch_link(SliceId(slice.owner), SliceId(i));
+    } else if (slice.kind == SliceKind::Runtime) {
+      builder_.add_operator_link(SliceId(slice.owner), SliceId(i));
+    }
+  }
+  builder_.losses().add(
+      "device_work_without_launch", Severity::Info,
+      "Kernels and copies whose launch call is not in the trace; they belong to no operator.",
+      alone);
+}
+
+// Names of tracks, and what the events tell about the recording as a whole.
+void PaddleAssembler::describe() {
+  bool device_work = false;
+  for (std::size_t t = 0; t < builder_.track_count(); ++t) {
+    Track& track = builder_.track(TrackId(t));
+    if (track.type == TrackType::Stream) {
+      track.process = builder_.intern("Device " + std::to_string(track.pid) + " (GPU)");
+      track.name = builder_.intern("stream " + std::to_string(track.tid));
+      device_work = true;
+    } else if (track.type == TrackType::Thread) {
+      track.process = builder_.intern("Process " + std::to_string(track.pid) + " (CPU)");
+      std::string name = "thread " + std::to_string(track.tid);
+      const auto known = thread_names_.find(track.tid);
+      if (known != thread_names_.end()) name += " (" + known->second + ")";
+      track.name = intern(name);
+      track.sort_index = track.tid;
+    }
+  }
+  TraceMeta& meta = builder_.meta();
+  if (device_work && meta.device_family.empty()) meta.device_family = "CUDA";
+  for (const OperatorRow& row : operators_) {
+    meta.record_shapes = meta.record_shapes || row.inputs.valid();
+    meta.with_stack = meta.with_stack || row.stack.valid();
+  }
+  meta.file_events = slices_.size() + memory_.size();
+}
+
+}  // namespace sonde
