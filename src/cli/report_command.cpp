@@ -56,6 +56,8 @@ CommandInfo ReportCommand::info() const {
        "all kernels for a spreadsheet"},
       {"sonde report trace.json.gz --style torch --sort self_cuda_time_total --limit 10",
        "the table that torch.profiler prints"},
+      {"sonde report host_1.paddle_trace.json --style paddle --sort GPUTotal --view model,operator",
+       "two tables of PaddlePaddle's profiler"},
       {"sonde report logs/ --style tensorboard --view operation/table",
        "what the PyTorch profiler plugin of TensorBoard answers"},
   };
@@ -87,6 +89,19 @@ void ReportCommand::define(Options& options) {
                                   "how many rows; 0 or -1 for all. Text and Markdown have the most "
                                   "important rows by default, CSV and JSON all");
   limit.lowest = -1;
+
+  options.flag(request_.thread_sep, "--thread-sep",
+               "operators and user ranges of each thread by itself; for style paddle");
+  Option& detail = options.text(request_.op_detail, "--op-detail", "WHEN",
+                                "what operators are made of, below them; for style paddle");
+  detail.choices = {"on", "off"};
+  detail.only_choices = true;
+  detail.default_text = "on";
+  Option& unit =
+      options.text(request_.time_unit, "--time-unit", "UNIT", "unit of times; for style paddle");
+  unit.choices = {"s", "ms", "us", "ns"};
+  unit.only_choices = true;
+  unit.default_text = "ms";
 
   Option& group = options.text(request_.group_by, "--group-by", "WHAT",
                                "tell operators apart by more than their name");

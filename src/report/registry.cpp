@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "analysis/system_use.hpp"
 #include "base/spelling.hpp"
 #include "report/styles/mxnet.hpp"
+#include "report/styles/paddle.hpp"
 #include "report/styles/tensorboard.hpp"
 #include "report/styles/torch.hpp"
 #include "report/views/devices.hpp"
@@ -120,6 +122,55 @@ Result<std::string> mxnet_report(const TraceSet& traces, const ReportRequest& re
   return out;
 }
 
+std::vector<std::string> split_at_commas(const std::string& list) {
+  std::vector<std::string> out;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    out.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+// Paddle's own text for one trace; for several, each under the name of its file. What the system
+// agent saw of a run stands in the device tables of its processes.
+Result<std::string> paddle_report(const TraceSet& traces, const ReportRequest& request) {
+  PaddleRequest question;
+  question.sort_by = request.sort;
+  question.op_detail = request.op_detail != "off";
+  question.thread_sep = request.thread_sep;
+  if (!request.time_unit.empty()) question.time_unit = request.time_unit;
+  if (request.view != "summary") question.views = split_at_commas(request.view);
+  question.row_limit = request.row_limit(SIZE_MAX);
+  const auto is_system = [](const NamedTrace& named) { return is_system_trace(named.trace); };
+  const auto shown = traces.size() - static_cast<std::size_t>(
+                                         std::count_if(traces.begin(), traces.end(), is_system));
+  std::string out;
+  for (const NamedTrace& named : traces) {
+    if (is_system(named)) continue;
+    question.process_cpu.reset();
+    question.system_cpu.reset();
+    for (const NamedTrace& other : traces) {
+      if (other.run != named.run) continue;
+      if (const std::optional<SystemUse> use = system_use(other.trace)) {
+        question.process_cpu = use->process_cpu / 100;
+        if (use->machine_cpu) question.system_cpu = *use->machine_cpu / 100;
+      }
+    }
+    if (shown > 1) out += (out.empty() ? "" : "\n") + safe_text(named.path) + "\n";
+    out += paddle_summary(named.trace, question);
+  }
+  return out;
+}
+
+ReportView paddle_view(std::string name, std::string description, bool sorts) {
+  ReportView view{"paddle", std::move(name), std::move(description), {},
+                  {},       {"text"},        paddle_report};
+  if (sorts) view.sort_keys = paddle_sort_keys();
+  view.combines = true;
+  return view;
+}
+
 // torch takes the name of any device in place of "cuda".
 std::vector<std::string> torch_other_keys() {
   std::vector<std::string> out;
@@ -170,6 +221,11 @@ std::vector<ReportView> make_views() {
                    mxnet_report,
                    {},
                    true});
+  views.push_back(paddle_view("summary", "all tables of PaddlePaddle's profiler", true));
+  for (const std::string& table : paddle_view_names()) {
+    const bool sorts = table == "operator" || table == "kernel" || table == "userdefined";
+    views.push_back(paddle_view(table, "its " + table + " table", sorts));
+  }
   views.push_back(tensorboard_line_view("overview", "average step and its parts"));
   views.push_back(tensorboard_line_view("operation", "operators as pie charts", {"input_shape"}));
   views.push_back(
@@ -216,6 +272,27 @@ Result<bool> check_word(const ReportView& view, const std::string& what, const s
   return wrong_usage(fmt::format("unknown {} '{}'; {} has {}", what, word, where, join(offered)));
 }
 
+// "device,model": each must be a view of the style, and the style one that prints several. Gives
+// the view that takes the list.
+Result<std::string> check_view_list(const ReportRequest& request,
+                                    const std::vector<std::string>& names) {
+  const std::vector<ReportView>& views = report_views();
+  const auto first = std::find_if(views.begin(), views.end(), [&](const ReportView& view) {
+    return view.style == request.style && view.combines;
+  });
+  if (first == views.end()) {
+    return wrong_usage(
+        fmt::format("style '{}' prints one view at a time, not '{}'", request.style, request.view));
+  }
+  for (const std::string& name : split_at_commas(request.view)) {
+    if (!contains(names, name)) return wrong_usage(unknown_word("view", name, names));
+    if (name == first->name) {
+      return wrong_usage(fmt::format("view '{}' holds all the others; ask for it alone", name));
+    }
+  }
+  return first->name;
+}
+
 }  // namespace
 
 const std::vector<ReportView>& report_views() {
@@ -253,9 +330,15 @@ Result<const ReportView*> find_view(ReportRequest& request) {
   const std::vector<std::string> names = view_names(request.style);
   if (names.empty()) return wrong_usage(unknown_word("style", request.style, style_names()));
   if (request.view.empty()) request.view = names.front();
+  std::string wanted = request.view;
+  if (request.view.find(',') != std::string::npos) {
+    Result<std::string> listed = check_view_list(request, names);
+    if (!listed) return listed.error();
+    wanted = *listed;
+  }
   const auto view = std::find_if(
       report_views().begin(), report_views().end(),
-      [&](const ReportView& v) { return v.style == request.style && v.name == request.view; });
+      [&](const ReportView& v) { return v.style == request.style && v.name == wanted; });
   if (view == report_views().end()) {
     if (contains(all_view_names(), request.view)) {
       return wrong_usage(fmt::format("style '{}' has no view '{}'; it has {}", request.style,
@@ -276,6 +359,13 @@ Result<const ReportView*> find_view(ReportRequest& request) {
   if (checked && request.ascending && !view->both_directions) {
     checked = wrong_usage(
         fmt::format("view '{}' of style '{}' has no ascending order", view->name, view->style));
+  }
+  if (checked && request.style != "paddle" &&
+      (request.thread_sep || !request.op_detail.empty() || !request.time_unit.empty())) {
+    checked = wrong_usage(
+        fmt::format("--thread-sep, --op-detail and --time-unit are for style 'paddle', not for "
+                    "style '{}'",
+                    request.style));
   }
   if (!checked) return checked.error();
   return &*view;

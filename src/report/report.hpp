@@ -18,10 +18,13 @@ struct ReportRequest {
   std::string sort;        // empty: the view's own order
   bool ascending = false;  // the smallest first; for views that have both directions
   std::optional<std::int64_t>
-      limit;             // rows; 0 and below: all; absent: what the view finds sensible
-  std::string group_by;  // "input_shape", "stack" or empty
-  std::string format;    // "text", "json", "csv", "markdown"; empty: the view's first one
-  std::string op_name;   // the operator that a view about one operator is about
+      limit;                // rows; 0 and below: all; absent: what the view finds sensible
+  std::string group_by;     // "input_shape", "stack" or empty
+  std::string format;       // "text", "json", "csv", "markdown"; empty: the view's first one
+  std::string op_name;      // the operator that a view about one operator is about
+  bool thread_sep = false;  // each thread by itself; for style paddle, as the two below
+  std::string op_detail;    // "on", "off" or empty
+  std::string time_unit;    // "s", "ms", "us", "ns" or empty
   RenderOptions render;
 
   // People get the best rows only, programs get all.
