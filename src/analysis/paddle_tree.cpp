@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -215,6 +216,17 @@ void PaddleTree::add_backward() {
     if (node.type == PaddleType::ProfileStep) steps.push_back(node.start);
   }
   std::sort(steps.begin(), steps.end());
+  // Without steps, or with several rounds in one, a new round begins with an operator of the
+  // forward pass, on whatever thread.
+  std::vector<Nanos> forward;
+  const Links& links = trace_.forward_to_backward();
+  for (std::size_t i = 0; i < links.size(); ++i)
+    forward.push_back(trace_.slices().start(links.from(i)));
+  std::sort(forward.begin(), forward.end());
+  const auto next_forward = [&](Nanos time) {
+    const auto next = std::upper_bound(forward.begin(), forward.end(), time);
+    return next == forward.end() ? std::numeric_limits<Nanos>::max() : *next;
+  };
   const auto step_of = [&](Nanos time) {
     return std::upper_bound(steps.begin(), steps.end(), time) - steps.begin();
   };
@@ -247,6 +259,7 @@ void PaddleTree::add_backward() {
       for (std::size_t j = i; j < siblings.size(); ++j) {
         const PaddleNode& node = nodes_[siblings[j]];
         if (is_phase(node.type) || step_of(node.start) != step) break;
+        if (j > i && next_forward(nodes_[siblings[last]].end) <= node.start) break;
         if (node.type == PaddleType::Operator && is_backward_operator(trace_.text(node.name)))
           last = j;
       }

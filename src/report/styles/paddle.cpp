@@ -434,6 +434,7 @@ class Summary {
       table.separator();
       for (const auto* list : {&place.allocated, &place.reserved}) {
         for (const PaddleMemoryRow& row : *list) {
+          if (static_cast<std::size_t>(&row - list->data()) >= request_.row_limit) break;
           table.row({safe_text(row.name), row.reserved ? "Reserved" : "Allocated",
                      std::to_string(row.allocations), std::to_string(row.frees),
                      std::to_string(row.allocated_bytes), std::to_string(row.freed_bytes),
