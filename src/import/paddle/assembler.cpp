@@ -175,9 +175,8 @@ void PaddleAssembler::find_calls() {
   }
 }
 
-// Single precision moves the ends of an event by up to a step, so that an event may stick out of
-// the one around it. The order of starts and ends is kept by the rounding, so that the nesting can
-// be told; then each event is moved, or cut, into the one around it.
+// Rounding moves the ends of an event, so that it may stick out of the one around it. The nesting
+// can be told nevertheless; then each event is moved, or cut, into the one around it.
 void PaddleAssembler::fit_threads() {
   std::vector<std::vector<std::uint32_t>> hosts(builder_.track_count());
   for (std::uint32_t i = 0; i < slices_.size(); ++i) {
@@ -191,17 +190,29 @@ void PaddleAssembler::fit_threads() {
     const PaddleSlice& host = slices_[call.owner];
     if (host.track != call.track) continue;
     // A call far outside of its host event is no matter of rounding.
-    if (call.start < host.start || call.end > host.end) continue;
+    const Nanos slack = call.precision == PaddlePrecision::Rounded ? 2 * kPaddleSlack : 0;
+    if (call.start + slack < host.start || call.end > host.end + slack) continue;
     call.duration = std::min(call.duration, host.duration);
     call.at = std::clamp(call.at, host.at, host.at + host.duration - call.duration);
   }
 }
 
 void PaddleAssembler::fit_thread(std::vector<std::uint32_t>& hosts) {
-  std::sort(hosts.begin(), hosts.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(slices_[a].start, -slices_[a].end, a) <
-           std::tuple(slices_[b].start, -slices_[b].end, b);
-  });
+  // Among events that begin at the same rounded time the file's order tells: it has parents before
+  // their children, and each before the next.
+  const auto key = [&](std::uint32_t i) {
+    const PaddleSlice& slice = slices_[i];
+    const bool exact = slice.precision == PaddlePrecision::Exact;
+    return std::tuple(slice.start, exact ? -slice.end : 0, i);
+  };
+  std::sort(hosts.begin(), hosts.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  const auto encloses = [&](const PaddleSlice& outer, const PaddleSlice& inner) {
+    if (inner.start >= outer.end) return false;
+    if (inner.precision != PaddlePrecision::Rounded) return inner.end <= outer.end;
+    const Nanos common = std::min(inner.end, outer.end) - inner.start;
+    return inner.end <= outer.end + 2 * kPaddleSlack && 2 * common >= inner.end - inner.start;
+  };
   struct Open {
     std::uint32_t slice;  // kNone: the thread itself
     Nanos last_end;       // of its last child, as the file tells
@@ -210,13 +221,11 @@ void PaddleAssembler::fit_thread(std::vector<std::uint32_t>& hosts) {
   std::vector<Open> open = {{kNone, -kMaxTime, -kMaxTime}};
   for (const std::uint32_t i : hosts) {
     PaddleSlice& slice = slices_[i];
-    while (open.size() > 1 && (slice.start >= slices_[open.back().slice].end ||
-                               slice.end > slices_[open.back().slice].end)) {
-      open.pop_back();
-    }
+    while (open.size() > 1 && !encloses(slices_[open.back().slice], slice)) open.pop_back();
     Open& around = open.back();
     // What overlaps its neighbour in the file as well is left where it is.
-    Nanos from = slice.start >= around.last_end ? around.free_from : -kMaxTime;
+    const Nanos slack = slice.precision == PaddlePrecision::Rounded ? 2 * kPaddleSlack : 0;
+    Nanos from = slice.start + slack >= around.last_end ? around.free_from : -kMaxTime;
     if (around.slice == kNone) {
       slice.at = std::max(slice.at, from);
     } else {

@@ -11,6 +11,14 @@
 
 namespace sonde {
 
+// What the times of a slice are worth.
+enum class PaddlePrecision : std::uint8_t {
+  Exact,
+  Ordered,  // rounded, but no two starts or ends have changed their order
+  Rounded,  // each may be off by kPaddleSlack
+};
+inline constexpr Nanos kPaddleSlack = 1000;
+
 // One slice of either of Paddle's files. `start` and `end` keep the order and the nesting of the
 // events; `at` and `duration` are the better numbers, where they differ.
 struct PaddleSlice {
@@ -26,6 +34,7 @@ struct PaddleSlice {
   std::uint32_t owner = kNone;  // of a call its host event, of device work its call
   std::uint32_t row = kNone;    // in the table of its kind
   SliceKind kind = SliceKind::UserRange;
+  PaddlePrecision precision = PaddlePrecision::Exact;
 };
 
 // What a memory event carries.

@@ -33,6 +33,8 @@ class DumpStream {
 
   std::uint64_t offset() const { return offset_; }
   bool failed() const { return failed_; }
+  // For who finds that the input ends too early.
+  void fail() { failed_ = true; }
   std::uint64_t bytes_read() const { return bytes_read_; }
   const std::optional<Error>& error() const { return error_; }
 

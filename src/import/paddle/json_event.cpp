@@ -144,8 +144,9 @@ std::string_view paddle_event_name(std::string_view name) {
   const std::size_t bracket = name.rfind('[');
   if (bracket == std::string_view::npos) return name;
   const std::string_view number = name.substr(bracket + 1, name.size() - bracket - 5);
-  // "inf" and "nan" are printed as well.
-  const bool plain = number.find_first_not_of("0123456789.-+einfa") == std::string_view::npos;
+  const std::string_view word = number.starts_with('-') ? number.substr(1) : number;
+  const bool plain = word == "inf" || word == "nan" ||
+                     (!word.empty() && word.find_first_not_of("0123456789.") == word.npos);
   return plain ? name.substr(0, bracket) : name;
 }
 

@@ -292,8 +292,12 @@ void PaddleJsonReader::finish() {
       ++apart;
       slice.end = stamps_[i] + (slice.end - slice.start);
       slice.start = slice.at = stamps_[i];
-    } else if (step > 256) {
-      slice.at = std::clamp(slice.start, stamps_[i], stamps_[i] + 999);
+    } else if (step > kPaddleSlack) {
+      slice.start = slice.at = stamps_[i];
+      slice.end = slice.start + slice.duration;
+      slice.precision = PaddlePrecision::Rounded;
+    } else if (step > 1) {
+      slice.precision = PaddlePrecision::Ordered;
     }
   }
   losses().add("times_disagree", Severity::Info,

@@ -23,7 +23,7 @@ void read_thread(DumpStream& in, std::uint64_t length, DumpMessages& messages, L
   std::uint64_t thread = 0;
   while (in.offset() < end) {
     const auto field = in.next();
-    if (!field) return;
+    if (!field) return in.fail();
     if (field->wire_type != 2) {
       if (field->number == 1) thread = field->value;
       continue;
