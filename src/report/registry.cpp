@@ -221,11 +221,6 @@ std::vector<ReportView> make_views() {
                    mxnet_report,
                    {},
                    true});
-  views.push_back(paddle_view("summary", "all tables of PaddlePaddle's profiler", true));
-  for (const std::string& table : paddle_view_names()) {
-    const bool sorts = table == "operator" || table == "kernel" || table == "userdefined";
-    views.push_back(paddle_view(table, "its " + table + " table", sorts));
-  }
   views.push_back(tensorboard_line_view("overview", "average step and its parts"));
   views.push_back(tensorboard_line_view("operation", "operators as pie charts", {"input_shape"}));
   views.push_back(
@@ -234,6 +229,11 @@ std::vector<ReportView> make_views() {
       tensorboard_line_view("operation/stack", "call stacks of one operator", {"input_shape"}));
   views.push_back(tensorboard_line_view("kernel/table", "kernels as a table"));
   views.push_back(tensorboard_line_view("kernel", "kernels as a pie chart"));
+  views.push_back(paddle_view("summary", "all tables of PaddlePaddle's profiler", true));
+  for (const std::string& table : paddle_view_names()) {
+    const bool sorts = table == "operator" || table == "kernel" || table == "userdefined";
+    views.push_back(paddle_view(table, "its " + table + " table", sorts));
+  }
   return views;
 }
 
