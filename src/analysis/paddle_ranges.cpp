@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <map>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "analysis/intervals.hpp"
@@ -37,24 +35,6 @@ bool is_communication_operator(std::string_view name) {
 bool is_communication_kernel_name(std::string_view name) {
   const std::string lower = lower_case(name);
   return contains(lower, "nccl") || contains(lower, "xccl");
-}
-
-// Where a phase stands in PaddlePhases; -1 for all other types.
-int phase_index(PaddleType type) {
-  switch (type) {
-    case PaddleType::ProfileStep:
-      return 0;
-    case PaddleType::Dataloader:
-      return 1;
-    case PaddleType::Forward:
-      return 2;
-    case PaddleType::Backward:
-      return 3;
-    case PaddleType::Optimization:
-      return 4;
-    default:
-      return -1;
-  }
 }
 
 // Ranges under a name, in the order of first appearance.
@@ -265,142 +245,10 @@ class RangeBuilder {
   std::vector<bool> in_communication_;
 };
 
-std::string place_name(const PaddleTree& tree, const PaddleMemoryEvent& event) {
-  if (event.place.valid()) return std::string(tree.trace().text(event.place));
-  if (event.device_type == 0) return "Place(cpu)";
-  return "Place(gpu:" + std::to_string(std::max(event.device, 0)) + ")";
-}
-
 }  // namespace
 
 void add_paddle_ranges(const PaddleTree& tree, PaddleStats& stats) {
   RangeBuilder(tree, stats).run();
-}
-
-void add_paddle_phases(const PaddleTree& tree, PaddleStats& stats) {
-  struct Step {
-    Nanos start;
-    Nanos end;
-    Nanos gpu;
-  };
-  std::vector<Step> steps;
-  std::vector<std::uint32_t> loose;  // phases outside of every step
-  for (const PaddleThread& thread : tree.threads()) {
-    std::deque<std::pair<std::uint32_t, bool>> queue;  // a node, and whether a step is around it
-    const auto push = [&](std::uint32_t first, bool in_step) {
-      for (std::uint32_t i = first; i != kNone; i = tree.nodes()[i].next_sibling)
-        queue.emplace_back(i, in_step);
-    };
-    push(thread.first_root, false);
-    while (!queue.empty()) {
-      const auto [index, in_step] = queue.front();
-      queue.pop_front();
-      const PaddleNode& node = tree.nodes()[index];
-      const int phase = phase_index(node.type);
-      if (phase == 0) {
-        stats.phases.cpu[0].add(node.cpu());
-        stats.phases.step_general_gpu += node.general_gpu;
-        steps.push_back({node.start, node.end, node.gpu});
-      } else if (phase > 0) {
-        stats.phases.cpu[phase].add(node.cpu());
-        stats.phases.gpu[phase].add(node.gpu);
-        if (!in_step) loose.push_back(index);
-        continue;
-      }
-      push(node.first_child, in_step || phase == 0);
-    }
-  }
-  // PyTorch's backward pass has a thread of its own: its work belongs to the step that it began in.
-  std::sort(steps.begin(), steps.end(),
-            [](const Step& a, const Step& b) { return a.start < b.start; });
-  for (const std::uint32_t index : loose) {
-    if (tree.is_paddle()) break;
-    const PaddleNode& node = tree.nodes()[index];
-    const auto behind =
-        std::upper_bound(steps.begin(), steps.end(), node.start,
-                         [](Nanos time, const Step& step) { return time < step.start; });
-    if (behind == steps.begin() || node.start >= std::prev(behind)->end) continue;
-    std::prev(behind)->gpu += node.gpu;
-    stats.phases.step_general_gpu += node.general_gpu;
-  }
-  for (const Step& step : steps) stats.phases.gpu[0].add(step.gpu);
-}
-
-void add_paddle_memory(const PaddleTree& tree, PaddleStats& stats) {
-  struct Rows {
-    std::unordered_map<std::uint32_t, std::size_t> allocated;
-    std::unordered_map<std::uint32_t, std::size_t> reserved;
-  };
-  std::vector<Rows> rows;
-  std::unordered_map<std::string, std::size_t> place_index;
-  const auto place_of = [&](const std::string& name) {
-    const auto [at, fresh] = place_index.try_emplace(name, stats.places.size());
-    if (fresh) {
-      stats.places.emplace_back().name = name;
-      rows.emplace_back();
-    }
-    return at->second;
-  };
-  const auto add = [&](StringId owner, const PaddleNode& node) {
-    for (std::uint32_t i = 0; i < node.memory_count; ++i) {
-      const PaddleMemoryEvent& event = tree.memory(node.first_memory + i);
-      const std::size_t at = place_of(place_name(tree, event));
-      PaddlePlace& place = stats.places[at];
-      place.peak_allocated = std::max(place.peak_allocated, event.peak_allocated);
-      place.peak_reserved = std::max(place.peak_reserved, event.peak_reserved);
-      auto& index = event.reserved ? rows[at].reserved : rows[at].allocated;
-      std::vector<PaddleMemoryRow>& list = event.reserved ? place.reserved : place.allocated;
-      const auto [row_at, fresh] = index.try_emplace(owner.value, list.size());
-      if (fresh) {
-        list.emplace_back().name = tree.trace().text(owner);
-        list.back().reserved = event.reserved;
-      }
-      PaddleMemoryRow& row = list[row_at->second];
-      const auto bytes = static_cast<std::uint64_t>(event.bytes);
-      if (event.frees) {
-        ++row.frees;
-        row.freed_bytes =
-            static_cast<std::int64_t>(static_cast<std::uint64_t>(row.freed_bytes) - bytes);
-      } else {
-        ++row.allocations;
-        row.allocated_bytes =
-            static_cast<std::int64_t>(static_cast<std::uint64_t>(row.allocated_bytes) + bytes);
-      }
-    }
-  };
-  for (const PaddleThread& thread : tree.threads()) {
-    for (const std::uint32_t i : tree.stack_order(thread)) {
-      const PaddleNode& node = tree.nodes()[i];
-      if (node.type == PaddleType::OperatorInner || !node.name.valid()) continue;
-      if (node.type == PaddleType::Operator) {
-        for (std::uint32_t child = node.first_child; child != kNone;
-             child = tree.nodes()[child].next_sibling) {
-          add(node.name, tree.nodes()[child]);
-        }
-      }
-      add(node.name, node);
-    }
-  }
-  // Paddle's own peaks, which its importer keeps as counters.
-  for (const CounterValue& value : tree.trace().counters()) {
-    if (!tree.is_paddle() || value.value < 0 || value.value > 9e18) continue;
-    const std::string_view counter = tree.trace().text(value.counter);
-    const auto at = place_index.find(std::string(tree.trace().text(value.series)));
-    if (at == place_index.end()) continue;
-    PaddlePlace& place = stats.places[at->second];
-    const auto bytes = static_cast<std::int64_t>(value.value);
-    if (counter == "peak allocated") place.peak_allocated = std::max(place.peak_allocated, bytes);
-    if (counter == "peak reserved") place.peak_reserved = std::max(place.peak_reserved, bytes);
-  }
-  const auto greatest_first = [](const PaddleMemoryRow& a, const PaddleMemoryRow& b) {
-    return a.increase() > b.increase();
-  };
-  for (PaddlePlace& place : stats.places) {
-    std::stable_sort(place.allocated.begin(), place.allocated.end(), greatest_first);
-    std::stable_sort(place.reserved.begin(), place.reserved.end(), greatest_first);
-  }
-  // Paddle prints a table for each place with allocations; what is only reserved has none.
-  std::erase_if(stats.places, [](const PaddlePlace& place) { return place.allocated.empty(); });
 }
 
 }  // namespace sonde

@@ -9,57 +9,11 @@
 #include "analysis/paddle_stats.hpp"
 #include "report/safe_text.hpp"
 #include "report/styles/paddle_layout.hpp"
+#include "report/styles/paddle_notes.hpp"
 
 namespace sonde {
 namespace {
 
-constexpr std::string_view kDeviceNotes =
-    "CPU(Process) Utilization = Current process CPU time over all cpu cores / elapsed time, so max "
-    "utilization can be reached 100% * number of cpu cores.\n"
-    "CPU(System) Utilization = All processes CPU time over all cpu cores(busy time) / (busy time + "
-    "idle time).\n"
-    "GPU Utilization = Current process GPU time / elapsed time.\n";
-
-constexpr std::string_view kOverviewNotes =
-    "In this table, We sum up all collected events in terms of event type.\n"
-    "The time of events collected on host are presented as CPU Time, and as GPU Time if on "
-    "device.\n"
-    "Events with different types may overlap or inclusion, e.g. Operator includes OperatorInner, "
-    "so the sum of ratios is not 100%.\n"
-    "The time of events in the same type with overlap will not calculate twice, and all time is "
-    "summed after merged.\n"
-    "Example:\n"
-    "Thread 1:\n"
-    "  Operator: |___________|     |__________|\n"
-    "Thread 2:\n"
-    "  Operator:   |____________|     |___|\n"
-    "After merged:\n"
-    "  Result:   |______________|  |__________|\n"
-    "\n";
-
-constexpr std::string_view kModelNotes =
-    "In this table, GPU time is the sum of all device(GPU) events called in the phase.\n"
-    "Unlike overview summary, if two device(GPU) events execute on different streams with overlap "
-    "time, we sum them directly here.\n"
-    "\n";
-
-constexpr std::string_view kDistributionNotes =
-    "Communication time: Communication Event time, Communication Op time and its kernel time on "
-    "gpu.\n"
-    "Computation time: Kernel time, except kernels belong to communication(nccl kernels).\n"
-    "Overlap time: Communication time intersects with computation time.\n"
-    "Example:\n"
-    "Communication:\n"
-    "  CPU:              |_________________|\n"
-    "  GPU:                                  |______________|\n"
-    "  Total:            |_________________| |______________|\n"
-    "Computation time(Kernel):\n"
-    "  GPU:         |________________|\n"
-    "Overlap time:       |___________|\n"
-    "\n";
-
-constexpr std::string_view kCpuHeading = "CPU Total / Avg / Max / Min / Ratio(%)";
-constexpr std::string_view kGpuHeading = "GPU Total / Avg / Max / Min / Ratio(%)";
 constexpr std::string_view kNoCpu = "- / - / - / - / -";
 
 enum class SortKey : std::uint8_t {
@@ -76,13 +30,6 @@ enum class SortKey : std::uint8_t {
 double share(double part, double whole) { return whole == 0 ? 0 : part / whole; }
 
 std::string ratio_text(double ratio) { return fmt::format("{:.2f}", ratio * 100); }
-
-// One row of a table with cells that are made before their widths are known; a title of a thread
-// has no cells.
-struct PlannedRow {
-  std::string title;
-  std::vector<std::string> cells;
-};
 
 class Summary {
  public:
@@ -154,7 +101,7 @@ class Summary {
                                                               static_cast<double>(stats_.total)))});
     }
     table.separator();
-    table.notes(kDeviceNotes);
+    table.notes(kPaddleDeviceNotes);
     out_ += table.take();
   }
 
@@ -177,7 +124,7 @@ class Summary {
     table.separator();
     for (const PaddleOverviewRow& row : stats_.device) add(row, true);
     table.separator();
-    table.notes(kOverviewNotes);
+    table.notes(kPaddleOverviewNotes);
     out_ += table.take();
   }
 
@@ -188,7 +135,7 @@ class Summary {
     const auto step_gpu = static_cast<double>(phases.gpu[0].total);
     Nanos other_cpu = stats_.total;
     Nanos other_gpu = phases.gpu[0].total;
-    std::vector<PlannedRow> rows;
+    std::vector<PaddleRow> rows;
     constexpr std::string_view kNames[] = {"ProfileStep", "  Dataloader", "  Forward", "  Backward",
                                            "  Optimization"};
     for (std::size_t i = 0; i < std::size(kNames); ++i) {
@@ -207,7 +154,7 @@ class Summary {
     rows.push_back({"", {"  Others", "-", rest(other_cpu, total), rest(other_gpu, step_gpu)}});
     PaddleTable table = planned("Model Summary", 15, true, rows);
     table.separator();
-    table.notes(kModelNotes);
+    table.notes(kPaddleModelNotes);
     out_ += table.take();
   }
 
@@ -228,43 +175,13 @@ class Summary {
     add("  Computation", stats_.distribution.computation);
     add("  Overlap", stats_.distribution.overlap);
     table.separator();
-    table.notes(kDistributionNotes);
+    table.notes(kPaddleDistributionNotes);
     out_ += table.take();
   }
 
-  // The head of a table and its rows. The columns: name, calls, CPU (where `cpu`), GPU, and
-  // whatever `more` has behind them.
   PaddleTable planned(std::string_view title, std::size_t name_width, bool cpu,
-                      const std::vector<PlannedRow>& rows, bool flops = false) const {
-    std::vector<std::size_t> widths = {name_width, 6, 40};
-    std::vector<std::string> heading = {"Name", "Calls"};
-    if (cpu) {
-      widths.push_back(40);
-      heading.emplace_back(kCpuHeading);
-    }
-    heading.emplace_back(kGpuHeading);
-    const std::size_t measured = widths.size();
-    for (const PlannedRow& row : rows) {
-      for (std::size_t i = 1; i < measured && !row.cells.empty(); ++i)
-        widths[i] = std::max(widths[i], character_count(row.cells[i]));
-    }
-    if (flops) {
-      widths.push_back(10);
-      heading.emplace_back("FLOPs");
-    }
-    PaddleTable table(widths);
-    table.title(title);
-    table.line(unit_line());
-    table.separator();
-    table.row(heading);
-    table.separator();
-    for (const PlannedRow& row : rows) {
-      if (row.cells.empty())
-        table.title(row.title);
-      else
-        table.row(row.cells);
-    }
-    return table;
+                      const std::vector<PaddleRow>& rows, bool flops = false) const {
+    return planned_paddle_table(title, unit_line(), {name_width, cpu, flops}, rows);
   }
 
   // Sorted as asked, and not more than asked.
@@ -315,7 +232,7 @@ class Summary {
   }
 
   void add_device_rows(const std::vector<PaddleDeviceItem>& devices, std::size_t indent,
-                       double whole, std::vector<PlannedRow>& rows) const {
+                       double whole, std::vector<PaddleRow>& rows) const {
     for (const PaddleDeviceItem& device : devices) {
       rows.push_back({"",
                       {inner_name(device.name, indent), std::to_string(device.gpu.calls),
@@ -325,7 +242,7 @@ class Summary {
 
   void operators() {
     if (stats_.operators.empty()) return;
-    std::vector<PlannedRow> rows;
+    std::vector<PaddleRow> rows;
     for (const PaddleThreadItems& list : stats_.operators) {
       double cpu = 0;
       double gpu = 0;
@@ -374,7 +291,7 @@ class Summary {
                      });
     if (order.size() > request_.row_limit) order.resize(request_.row_limit);
     constexpr std::size_t kWidth = 90;
-    std::vector<PlannedRow> rows;
+    std::vector<PaddleRow> rows;
     for (const PaddleDeviceItem* kernel : order) {
       rows.push_back({"",
                       {paddle_kernel_name(name_of(kernel->name), kWidth),
@@ -386,40 +303,33 @@ class Summary {
   }
 
   // A row of the two tables whose shares are those of the steps.
-  PlannedRow range_row(const PaddleItem& item) const {
+  PaddleRow range_row(const PaddleItem& item) const {
     return {"",
             {name_of(item.name), std::to_string(item.cpu.calls),
              times(item.cpu, static_cast<double>(stats_.total)),
              times(item.general_gpu, static_cast<double>(stats_.phases.step_general_gpu))}};
   }
 
-  static std::size_t longest_name(const std::vector<PlannedRow>& rows) {
-    std::size_t width = 0;
-    for (const PlannedRow& row : rows) {
-      if (!row.cells.empty()) width = std::max(width, character_count(row.cells[0]));
-    }
-    return width;
-  }
-
   void memory_manipulation() {
     if (stats_.memory_manipulation.empty()) return;
-    std::vector<PlannedRow> rows;
+    std::vector<PaddleRow> rows;
     for (const PaddleItem& item : stats_.memory_manipulation) {
       if (rows.size() < request_.row_limit) rows.push_back(range_row(item));
     }
-    PaddleTable table = planned("Memory Manipulation Summary", longest_name(rows), true, rows);
+    PaddleTable table =
+        planned("Memory Manipulation Summary", longest_paddle_name(rows), true, rows);
     table.separator();
     out_ += table.take();
   }
 
   void user_ranges() {
     if (stats_.user_ranges.empty()) return;
-    std::vector<PlannedRow> rows;
+    std::vector<PaddleRow> rows;
     for (const PaddleThreadItems& list : stats_.user_ranges) {
       rows.push_back({thread_title(list), {}});
       for (const PaddleItem* item : sorted(list.items)) rows.push_back(range_row(*item));
     }
-    out_ += planned("UserDefined Summary", longest_name(rows), true, rows).take();
+    out_ += planned("UserDefined Summary", longest_paddle_name(rows), true, rows).take();
   }
 
   void memory() {
@@ -481,20 +391,6 @@ const std::vector<std::string>& paddle_view_names() {
 
 std::string paddle_summary(const Trace& trace, const PaddleRequest& request) {
   return Summary(trace, request).text();
-}
-
-std::string paddle_kernel_name(const std::string& name, std::size_t width) {
-  std::string shown = name;
-  // The last ">(" that has a ")" behind it ends the template arguments, if "<" comes before it.
-  const std::size_t open = name.find('<', 1);
-  const std::size_t close = name.rfind(')');
-  if (open != std::string::npos && close != std::string::npos && close >= 2) {
-    const std::size_t end = name.rfind(">(", close - 2);
-    if (end != std::string::npos && end > open) shown = name.substr(0, end + 1);
-  }
-  if (character_count(shown) > width)
-    shown = std::string(first_characters(shown, width - 3)) + "...";
-  return shown;
 }
 
 }  // namespace sonde

@@ -31,7 +31,4 @@ const std::vector<std::string>& paddle_view_names();
 // What the profiler of PaddlePaddle prints for the same recording, byte for byte.
 std::string paddle_summary(const Trace& trace, const PaddleRequest& request);
 
-// A kernel's name as its table has it: without the arguments behind template arguments, and cut.
-std::string paddle_kernel_name(const std::string& name, std::size_t width);
-
 }  // namespace sonde

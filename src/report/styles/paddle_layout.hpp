@@ -33,4 +33,26 @@ class PaddleTable {
   std::string out_;
 };
 
+// One row of a table whose widths depend on its cells; the title of a thread has no cells.
+struct PaddleRow {
+  std::string title;
+  std::vector<std::string> cells;
+};
+
+// Name, calls, five numbers of the CPU where `cpu`, five of the GPU, and the FLOPs where `flops`.
+struct PaddleColumns {
+  std::size_t name_width = 0;
+  bool cpu = true;
+  bool flops = false;
+};
+
+// The title, the heading and the rows; what comes below them is up to the caller.
+PaddleTable planned_paddle_table(std::string_view title, std::string_view unit_line,
+                                 const PaddleColumns& columns, const std::vector<PaddleRow>& rows);
+
+std::size_t longest_paddle_name(const std::vector<PaddleRow>& rows);
+
+// A kernel's name as its table has it: without the arguments behind template arguments, and cut.
+std::string paddle_kernel_name(const std::string& name, std::size_t width);
+
 }  // namespace sonde
