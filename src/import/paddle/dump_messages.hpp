@@ -20,6 +20,7 @@ class DumpMessages {
 
  private:
   bool take_times(std::uint64_t start, std::uint64_t end, PaddleSlice& slice);
+  void add_host(std::string_view message, std::string_view event, std::uint64_t thread);
   void read_call_node(std::string_view message);
   void read_device_event(std::string_view message);
   void read_memory(std::string_view message);
