@@ -50,6 +50,7 @@ struct PaddleMemory {
   TrackId track;
   std::uint32_t owner = PaddleSlice::kNone;  // the host event that it stands behind in the file
   std::uint8_t type = 0;                     // in kPaddleMemoryTypes
+  bool rounded = false;                      // whether the time is but a whole microsecond
 };
 
 // Collects the events of a file in its order and makes a trace of them. Events of one thread come
@@ -84,6 +85,7 @@ class PaddleAssembler {
 
  private:
   void find_calls();
+  std::vector<std::vector<std::uint32_t>> hosts_by_thread() const;
   void fit_threads();
   void fit_thread(std::vector<std::uint32_t>& hosts);
   void place_memory();

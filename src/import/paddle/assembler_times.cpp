@@ -1,6 +1,7 @@
 // How the assembler makes events fit together whose times the file has rounded.
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "import/paddle/assembler.hpp"
@@ -12,16 +13,21 @@ constexpr std::uint32_t kNone = PaddleSlice::kNone;
 
 }  // namespace
 
-// Rounding moves the ends of an event, so that it may stick out of the one around it. The nesting
-// can be told nevertheless; then each event is moved, or cut, into the one around it.
-void PaddleAssembler::fit_threads() {
+std::vector<std::vector<std::uint32_t>> PaddleAssembler::hosts_by_thread() const {
   std::vector<std::vector<std::uint32_t>> hosts(builder_.track_count());
   for (std::uint32_t i = 0; i < slices_.size(); ++i) {
     const SliceKind kind = slices_[i].kind;
     if (kind != SliceKind::Runtime && !is_device_work(kind))
       hosts[slices_[i].track.index()].push_back(i);
   }
-  for (std::vector<std::uint32_t>& thread : hosts) fit_thread(thread);
+  return hosts;
+}
+
+// Rounding moves the ends of an event, so that it may stick out of the one around it. The nesting
+// can be told nevertheless; then each event is moved, or cut, into the one around it.
+void PaddleAssembler::fit_threads() {
+  std::vector<std::vector<std::uint32_t>> threads = hosts_by_thread();
+  for (std::vector<std::uint32_t>& hosts : threads) fit_thread(hosts);
   for (PaddleSlice& call : slices_) {
     if (call.kind != SliceKind::Runtime || call.owner == kNone) continue;
     const PaddleSlice& host = slices_[call.owner];
@@ -81,55 +87,63 @@ void PaddleAssembler::fit_thread(std::vector<std::uint32_t>& hosts) {
 // Memory events have whole microseconds in JSON: each goes to the nearest moment that its host
 // event spends in none of its children, so that it belongs to no other.
 void PaddleAssembler::place_memory() {
-  if (memory_.empty()) return;
-  std::vector<std::vector<std::uint32_t>> children(slices_.size());
-  {
-    std::vector<bool> wanted(slices_.size(), false);
-    for (const PaddleMemory& m : memory_) {
-      if (m.owner != kNone) wanted[m.owner] = true;
-    }
-    std::vector<std::vector<std::uint32_t>> hosts(builder_.track_count());
-    for (std::uint32_t i = 0; i < slices_.size(); ++i) {
-      const SliceKind kind = slices_[i].kind;
-      if (kind != SliceKind::Runtime && !is_device_work(kind))
-        hosts[slices_[i].track.index()].push_back(i);
-    }
-    for (std::vector<std::uint32_t>& thread : hosts) {
-      std::sort(thread.begin(), thread.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return std::tuple(slices_[a].at, -slices_[a].duration, a) <
-               std::tuple(slices_[b].at, -slices_[b].duration, b);
-      });
-      std::vector<std::uint32_t> open;
-      for (const std::uint32_t i : thread) {
-        const Nanos end = slices_[i].at + slices_[i].duration;
-        while (!open.empty() && end > slices_[open.back()].at + slices_[open.back()].duration)
-          open.pop_back();
-        if (!open.empty() && wanted[open.back()]) children[open.back()].push_back(i);
-        open.push_back(i);
+  std::vector<bool> wanted(slices_.size(), false);
+  bool any = false;
+  for (const PaddleMemory& memory : memory_) {
+    if (!memory.rounded || memory.owner == kNone) continue;
+    wanted[memory.owner] = any = true;
+  }
+  if (!any) return;
+  struct Gap {
+    Nanos first;
+    Nanos last;
+  };
+  // What each host event has between its children; its last gap is open while they are added.
+  std::vector<std::vector<Gap>> gaps(slices_.size());
+  std::vector<std::vector<std::uint32_t>> threads = hosts_by_thread();
+  for (std::vector<std::uint32_t>& thread : threads) {
+    std::sort(thread.begin(), thread.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::tuple(slices_[a].at, -slices_[a].duration, a) <
+             std::tuple(slices_[b].at, -slices_[b].duration, b);
+    });
+    std::vector<std::uint32_t> open;
+    for (const std::uint32_t i : thread) {
+      const PaddleSlice& slice = slices_[i];
+      const Nanos end = slice.at + slice.duration;
+      while (!open.empty() && end > slices_[open.back()].at + slices_[open.back()].duration)
+        open.pop_back();
+      if (!open.empty() && wanted[open.back()]) {
+        std::vector<Gap>& around = gaps[open.back()];
+        const Nanos last = around.back().last;
+        around.back().last = slice.at - 1;
+        if (around.back().first > around.back().last) around.pop_back();
+        around.push_back({end + 1, last});
       }
+      if (wanted[i]) gaps[i].push_back({slice.at + 1, end - 1});
+      open.push_back(i);
     }
   }
-  for (PaddleMemory& m : memory_) {
-    if (m.owner == kNone || slices_[m.owner].track != m.track) continue;
-    const PaddleSlice& host = slices_[m.owner];
-    Nanos best = std::clamp(m.time, host.at, host.at + host.duration);
-    Nanos distance = INT64_MAX;
-    const auto offer = [&](Nanos first, Nanos last) {  // both inside of the gap
-      if (first > last) return;
-      const Nanos moment = std::clamp(m.time, first, last);
-      const Nanos away = moment > m.time ? moment - m.time : m.time - moment;
-      if (away < distance) {
-        distance = away;
-        best = moment;
-      }
+  // Farther away than rounding explains, the file's order is not to be trusted.
+  constexpr Nanos kFarthest = 4 * kPaddleSlack;
+  for (PaddleMemory& memory : memory_) {
+    if (!memory.rounded || memory.owner == kNone) continue;
+    if (slices_[memory.owner].track != memory.track) continue;
+    const std::vector<Gap>& around = gaps[memory.owner];
+    const auto next = std::lower_bound(around.begin(), around.end(), memory.time,
+                                       [](const Gap& gap, Nanos time) { return gap.last < time; });
+    Nanos best = memory.time;
+    Nanos distance = kFarthest + 1;
+    const auto offer = [&](const Gap& gap) {
+      if (gap.first > gap.last) return;
+      const Nanos moment = std::clamp(memory.time, gap.first, gap.last);
+      const Nanos away = moment > memory.time ? moment - memory.time : memory.time - moment;
+      if (away >= distance) return;
+      distance = away;
+      best = moment;
     };
-    Nanos from = host.at + 1;
-    for (const std::uint32_t child : children[m.owner]) {
-      offer(from, slices_[child].at - 1);
-      from = slices_[child].at + slices_[child].duration + 1;
-    }
-    offer(from, host.at + host.duration - 1);
-    m.time = best;
+    if (next != around.end()) offer(*next);
+    if (next != around.begin()) offer(*std::prev(next));
+    memory.time = best;
   }
 }
 

@@ -263,6 +263,7 @@ void PaddleJsonReader::take_memory(const PaddleJsonEvent& event, std::uint64_t o
   PaddleMemory memory;
   memory.type = static_cast<std::uint8_t>(type - kPaddleMemoryTypes.begin());
   memory.time = event.stamp;
+  memory.rounded = true;
   memory.address = static_cast<std::uint64_t>(event.address);
   memory.bytes = event.increase;
   memory.allocated = known(event.allocated);
