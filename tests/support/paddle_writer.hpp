@@ -101,6 +101,8 @@ class PaddleWriter {
   std::uint64_t pid = 4711;
   std::vector<Thread> threads;  // by id, ascending
   bool with_nan = false;
+  std::string system_cpu = "0.250000";
+  std::string process_cpu = "1.500000";
 
   Thread& thread(std::uint64_t id, std::string name = {}) {
     Thread added;
@@ -149,9 +151,8 @@ class PaddleWriter {
           "\n    \"args\": {\n      \"name\": \"Device %llu (GPU)\"\n    }\n  },",
           device, stream, device);
     }
-    out +=
-        "\n  {}],\n  \"ExtraInfo\": {\n    \"System Cpu Utilization\": \"0.250000\",\n"
-        "    \"Process Cpu Utilization\": \"1.500000\"";
+    out += "\n  {}],\n  \"ExtraInfo\": {\n    \"System Cpu Utilization\": \"" + system_cpu +
+           "\",\n    \"Process Cpu Utilization\": \"" + process_cpu + "\"";
     for (const Thread& thread : threads) {
       if (!thread.name.empty())
         print(out, ",\n    \"%llu\": \"%s\"", thread.id, thread.name.c_str());
@@ -184,8 +185,8 @@ class PaddleWriter {
       entry.add_string(1, key);
       entry.add_string(2, value);
     };
-    info("System Cpu Utilization", "0.250000");
-    info("Process Cpu Utilization", "1.500000");
+    info("System Cpu Utilization", system_cpu);
+    info("Process Cpu Utilization", process_cpu);
     for (const Thread& thread : threads) {
       if (!thread.name.empty()) info(std::to_string(thread.id), thread.name);
     }
