@@ -4,7 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +20,19 @@
 
 namespace sonde {
 namespace {
+
+std::optional<std::string> reference() {
+  const std::string path = std::string(SONDE_SHARED_REFERENCE) + "/paddle-summary.log";
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  return testing::read_file(path);
+}
+
+// From the title to the two empty lines behind the table.
+std::string table_of(const std::string& text, const std::string& title) {
+  const std::size_t at = text.find("-" + title + "-");
+  const std::size_t begin = text.rfind('\n', at) + 1;
+  return text.substr(begin, text.find("\n\n\n", begin) + 3 - begin);
+}
 
 using P = test::PaddleWriter;
 
@@ -145,19 +162,199 @@ class ReferenceTrace {
 };
 
 TEST(PaddleReference, HasItsFirstThreeTables) {
-  const std::string path = std::string(SONDE_SHARED_REFERENCE) + "/paddle-summary.log";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no shared reference";
-  const std::string reference = testing::read_file(path);
-  const std::size_t begin = reference.find("-------------------Device Summary");
-  const std::string next = "\n\n\n";
-  std::size_t end = begin;
-  for (int table = 0; table < 3; ++table) end = reference.find(next, end) + next.size();
-  ASSERT_NE(begin, std::string::npos);
-
+  const std::optional<std::string> text = reference();
+  if (!text) GTEST_SKIP() << "no shared reference";
   const Trace trace = test::import_or_fail(ReferenceTrace().dump(), import_paddle_dump);
   PaddleRequest request;
   request.views = {"device", "overview", "model"};
-  EXPECT_EQ(paddle_summary(trace, request), reference.substr(begin, end - begin) + "\n");
+  EXPECT_EQ(paddle_summary(trace, request), table_of(*text, "Device Summary") +
+                                                table_of(*text, "Overview Summary") +
+                                                table_of(*text, "Model Summary") + "\n");
+}
+
+// "total / avg / max / min / ratio" in hundredths.
+struct Cell {
+  double total = 0;
+  double average = 0;
+  double greatest = 0;
+  double least = 0;
+  double ratio = 0;
+};
+
+struct Row {
+  std::string name;
+  std::uint64_t calls = 0;
+  std::vector<Cell> cells;
+};
+
+std::vector<Row> rows_of(const std::string& table, std::size_t cells) {
+  std::vector<Row> out;
+  std::size_t begin = 0;
+  while (begin < table.size()) {
+    const std::size_t end = std::min(table.find('\n', begin), table.size());
+    const std::string line = table.substr(begin, end - begin);
+    begin = end + 1;
+    // A row has its numbers behind the last two blanks in a row but one.
+    std::size_t at = line.find(" / ");
+    if (line.empty() || line[0] == '-' || at == std::string::npos || line.starts_with("Name"))
+      continue;
+    at = line.rfind("  ", at);
+    const std::size_t calls = line.find_last_not_of(' ', at);
+    const std::size_t calls_begin = line.rfind(' ', calls) + 1;
+    Row row;
+    row.calls = std::stoull(line.substr(calls_begin));
+    row.name = line.substr(0, line.find_last_not_of(' ', calls_begin - 1) + 1);
+    std::size_t cell_at = line.find_first_not_of(' ', at);
+    for (std::size_t i = 0; i < cells; ++i) {
+      Cell cell;
+      std::sscanf(line.c_str() + cell_at, "%lf / %lf / %lf / %lf / %lf", &cell.total, &cell.average,
+                  &cell.greatest, &cell.least, &cell.ratio);
+      for (double* part : {&cell.total, &cell.average, &cell.greatest, &cell.least, &cell.ratio})
+        *part = std::round(*part * 100);
+      row.cells.push_back(cell);
+      cell_at = line.find_first_not_of(' ', line.find("  ", cell_at));
+    }
+    out.push_back(row);
+  }
+  return out;
+}
+
+// A total in nanoseconds that prints as the cell does, next to its middle, and is `at_least` that
+// of the row below; `whole`: what the ratio is of.
+double fitting_total(const Row& row, const Cell& cell, double whole, double at_least = 0) {
+  constexpr double kHalf = 4990;  // nanoseconds that still round to the hundredth
+  const auto calls = static_cast<double>(row.calls);
+  const double unit = kHundredth;
+  double low = std::max(cell.total * unit - kHalf, (cell.average * unit - kHalf) * calls);
+  double high = std::min(cell.total * unit + kHalf, (cell.average * unit + kHalf) * calls);
+  low = std::max({low, (cell.ratio - 0.49) / 10000 * whole, at_least});
+  high = std::min(high, (cell.ratio + 0.49) / 10000 * whole);
+  EXPECT_LE(low, high) << row.name;
+  // Many small rows are equal: the least leaves room for those above.
+  const double wanted = cell.total < 10 ? low : cell.total * unit;
+  return std::round(std::clamp(wanted, std::ceil(low), std::max(std::ceil(low), high)));
+}
+
+// Times whose number, sum, greatest and least are those of the row.
+std::vector<std::uint64_t> fitting_times(const Row& row, const Cell& cell, double total) {
+  if (row.calls == 1) return {static_cast<std::uint64_t>(total)};
+  const double unit = kHundredth;
+  const auto between = static_cast<double>(row.calls - 2);
+  for (double least = std::max(0.0, cell.least * unit - 4990); least <= cell.least * unit + 4990;
+       least += 10) {
+    for (double most = cell.greatest * unit - 4990; most <= cell.greatest * unit + 4990;
+         most += 10) {
+      const double rest = row.calls == 2 ? 0 : total - least - most;
+      if (row.calls == 2) most = total - least;
+      if (most > cell.greatest * unit + 4990) break;
+      if (most < cell.greatest * unit - 4990) break;
+      if (rest < between * least || rest > between * most) continue;
+      std::vector<std::uint64_t> out = {static_cast<std::uint64_t>(most),
+                                        static_cast<std::uint64_t>(least)};
+      auto left = static_cast<std::uint64_t>(total) - out[0] - out[1];
+      for (std::uint64_t i = row.calls - 2; i > 0; --i) {
+        out.push_back(left / i);
+        left -= out.back();
+      }
+      return out;
+    }
+  }
+  ADD_FAILURE() << "no times for " << row.name;
+  return {};
+}
+
+// A full name that is shown as `shown`: with arguments where they are dropped, and longer where it
+// is cut.
+std::string full_kernel_name(std::string shown, std::size_t number) {
+  const bool cut = shown.ends_with("...");
+  if (cut) shown = shown.substr(0, shown.size() - 3) + "#" + std::to_string(10000 + number);
+  if (shown.find('<', 1) == std::string::npos) return shown;
+  return shown + (shown.ends_with('>') ? "" : ">") + "(float const*, int)";
+}
+
+TEST(PaddleReference, HasItsKernelTable) {
+  const std::optional<std::string> text = reference();
+  if (!text) GTEST_SKIP() << "no shared reference";
+  const std::string expected = table_of(*text, "Kernel Summary");
+  const std::vector<Row> rows = rows_of(expected, 1);
+  ASSERT_EQ(rows.size(), 244u);
+  double whole = 1856.84 * 100 * kHundredth;
+  std::vector<double> totals(rows.size());
+  for (int round = 0; round < 20; ++round) {
+    double sum = 0;
+    for (std::size_t i = rows.size(); i-- > 0;) {
+      const double below = i + 1 < rows.size() ? totals[i + 1] : 0;
+      totals[i] = fitting_total(rows[i], rows[i].cells[0], whole, below);
+      sum += totals[i];
+    }
+    if (sum == whole) break;
+    whole = sum;
+  }
+  P writer;
+  P::Node& step = writer.thread(1).root.child("ProfileStep#0", P::ProfileStep, 0, 1'000'000'000);
+  P::Call& call = step.call("cudaLaunchKernel_v7000", 0, 10, 1);
+  Line time;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string name = full_kernel_name(rows[i].name, i);
+    for (const std::uint64_t length : fitting_times(rows[i], rows[i].cells[0], totals[i])) {
+      const auto [start, end] = time.next(length);
+      call.devices.push_back({P::Kernel, name, start, end, 0, 7, 0});
+    }
+  }
+  const Trace trace = test::import_or_fail(writer.dump(), import_paddle_dump);
+  PaddleRequest request;
+  request.views = {"kernel"};
+  request.sort_by = "GPUTotal";
+  EXPECT_EQ(paddle_summary(trace, request), expected + "\n");
+}
+
+TEST(PaddleReference, HasItsTwoTablesOfRanges) {
+  const std::optional<std::string> text = reference();
+  if (!text) GTEST_SKIP() << "no shared reference";
+  const std::string memory = table_of(*text, "Memory Manipulation Summary");
+  const std::string ranges = table_of(*text, "UserDefined Summary");
+  std::vector<Row> rows = rows_of(memory, 2);
+  ASSERT_EQ(rows.size(), 7u);
+  // The one table is not sorted, the other one by GPU time.
+  std::reverse(rows.begin(), rows.end());
+  const std::vector<Row> user = rows_of(ranges, 2);
+  ASSERT_EQ(user.size(), 19u);
+  P writer;
+  writer.threads.reserve(2);
+  constexpr std::uint64_t kSteps = 267022 * kHundredth;
+  constexpr std::uint64_t kGpu = 196806 * kHundredth;
+  writer.thread(1)
+      .root.child("ProfileStep#0", P::ProfileStep, 0, kSteps)
+      .launch(1, 0, 10, {P::Kernel, "kernel", 0, kGpu, 0, 7, 0});
+  P::Thread& thread = writer.thread(2);
+  Line cpu;
+  Line gpu;
+  std::uint32_t id = 1;
+  const auto add = [&](const Row& row, P::Type type, double gpu_at_least) {
+    const double gpu_total =
+        fitting_total(row, row.cells[1], static_cast<double>(kGpu), gpu_at_least);
+    const std::vector<std::uint64_t> cpu_times = fitting_times(
+        row, row.cells[0], fitting_total(row, row.cells[0], static_cast<double>(kSteps)));
+    const std::vector<std::uint64_t> gpu_times = fitting_times(row, row.cells[1], gpu_total);
+    EXPECT_EQ(cpu_times.size(), gpu_times.size());
+    for (std::size_t i = 0; i < std::min(cpu_times.size(), gpu_times.size()); ++i) {
+      const auto [start, end] = cpu.next(cpu_times[i]);
+      const auto [from, to] = gpu.next(gpu_times[i]);
+      thread.root.child(row.name, type, start, end)
+          .launch(++id, start, end, {P::Memcpy, "MEMCPY_DtoD", from, to, 0, 7, 64});
+    }
+    return gpu_total;
+  };
+  // Both are walked backwards: from the last row up.
+  for (const Row& row : rows) add(row, P::UserDefined, 0);
+  double below = 0;
+  for (auto row = user.rbegin(); row != user.rend(); ++row)
+    below = add(*row, P::PythonUserDefined, below);
+  const Trace trace = test::import_or_fail(writer.dump(), import_paddle_dump);
+  PaddleRequest request;
+  request.views = {"memory_manipulation", "userdefined"};
+  request.sort_by = "GPUTotal";
+  EXPECT_EQ(paddle_summary(trace, request), memory + ranges + "\n");
 }
 
 }  // namespace
