@@ -125,16 +125,18 @@ void PaddleTree::add_threads() {
   std::sort(tracks.begin(), tracks.end(), [&](TrackId a, TrackId b) {
     const Track& left = trace_.track(a);
     const Track& right = trace_.track(b);
-    return std::tuple(left.type, left.tid, left.pid, a) <
-           std::tuple(right.type, right.tid, right.pid, b);
+    // Ids of threads take all 64 bits.
+    return std::tuple(left.type, static_cast<std::uint64_t>(left.tid), left.pid, a) <
+           std::tuple(right.type, static_cast<std::uint64_t>(right.tid), right.pid, b);
   });
   for (const TrackId id : tracks) {
     const Track& track = trace_.track(id);
     PaddleThread thread;
     thread.track = id;
-    const bool by_name = track.type != TrackType::Thread || track.tid == 0;
-    thread.title = by_name && track.name.valid() ? std::string(trace_.text(track.name))
-                                                 : std::to_string(track.tid);
+    const bool by_name = !is_paddle_ && (track.type != TrackType::Thread || track.tid == 0);
+    thread.title = by_name && track.name.valid()
+                       ? std::string(trace_.text(track.name))
+                       : std::to_string(static_cast<std::uint64_t>(track.tid));
     thread_of_track_[id.index()] = static_cast<std::uint32_t>(threads_.size());
     threads_.push_back(std::move(thread));
   }

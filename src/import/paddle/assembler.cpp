@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <thread>
 
 #include "base/json_writer.hpp"
 
@@ -148,7 +149,8 @@ void PaddleAssembler::finish(unsigned threads) {
   add_slices();
   add_allocations();
   describe();
-  builder_.nest(threads);
+  const unsigned wanted = threads != 0 ? threads : std::thread::hardware_concurrency();
+  builder_.nest(std::clamp(wanted, 1u, 16u));
   draw_links();
 }
 

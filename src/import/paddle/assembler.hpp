@@ -80,7 +80,8 @@ class PaddleAssembler {
   std::vector<PaddleMemory>& memory() { return memory_; }
   TraceBuilder& builder() { return builder_; }
 
-  // After the last event: mends rounded times, fills the builder and draws the links.
+  // After the last event: mends rounded times, fills the builder and draws the links. `threads`: 0
+  // for as many as the machine has.
   void finish(unsigned threads);
 
  private:

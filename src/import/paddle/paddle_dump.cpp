@@ -93,7 +93,7 @@ Result<Trace> import_paddle_dump(const ImportInput& input) {
   losses.add("no_events", Severity::Warning,
              "The dump holds no events: the profiler recorded nothing.",
              messages.events() == 0 ? 1 : 0);
-  assembler.finish(input.options.threads == 0 ? 1 : input.options.threads);
+  assembler.finish(input.options.threads);
   meta.input_bytes = in.bytes_read();
   meta.file_events = messages.events();
   constexpr Nanos kYear2001 = Nanos{1'000'000'000} * 1'000'000'000;

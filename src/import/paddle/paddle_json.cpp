@@ -44,7 +44,7 @@ Result<Trace> import_paddle_json(const ImportInput& input) {
       "no_events", Severity::Warning,
       "The list of events is empty: the profiler recorded nothing, or its file was cut.",
       reader.events() == 0 ? 1 : 0);
-  assembler.finish(input.options.threads == 0 ? 1 : input.options.threads);
+  assembler.finish(input.options.threads);
   TraceMeta& meta = builder.meta();
   meta.input_bytes = splitter.bytes_read();
   meta.file_events = reader.events();
