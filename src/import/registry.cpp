@@ -1,9 +1,17 @@
+#include "import/austin/austin.hpp"
+#include "import/callgrind/callgrind.hpp"
 #include "import/chrome/chrome.hpp"
+#include "import/collapsed/collapsed.hpp"
 #include "import/importer.hpp"
 #include "import/kineto/kineto.hpp"
+#include "import/mprof/mprof.hpp"
 #include "import/mxnet/mxnet.hpp"
 #include "import/paddle/paddle.hpp"
+#include "import/perf_script/perf_script.hpp"
+#include "import/pprof/pprof.hpp"
+#include "import/pstats/pstats.hpp"
 #include "import/sonde_run/sonde_run.hpp"
+#include "import/speedscope/speedscope.hpp"
 
 namespace sonde {
 namespace {
@@ -13,9 +21,19 @@ constexpr Importer kImporters[] = {
     {"sonde", "Sonde run", looks_like_sonde_run, import_sonde_run, true},
     {"paddle", "PaddlePaddle profiler dump", looks_like_paddle_dump, import_paddle_dump, true},
     {"paddle_json", "PaddlePaddle profiler trace", looks_like_paddle_json, import_paddle_json},
+    {"pstats", "Python profile (.prof)", looks_like_pstats, import_pstats, true},
+    {"mojo", "Austin's MOJO", looks_like_mojo, import_mojo, true},
+    {"speedscope", "speedscope JSON", looks_like_speedscope, import_speedscope, true},
     {"kineto", "PyTorch profiler (Kineto) trace", looks_like_kineto, import_kineto},
     {"mxnet", "MXNet profiler dump", looks_like_mxnet, import_mxnet},
     {"chrome", "Chrome trace-event JSON", looks_like_chrome, import_chrome},
+    {"callgrind", "Callgrind profile", looks_like_callgrind, import_callgrind, true},
+    {"mprof", "memory_profiler's mprof", looks_like_mprof, import_mprof, true},
+    {"austin", "Austin's text", looks_like_austin, import_austin, true},
+    {"perf_script", "perf script text", looks_like_perf_script, import_perf_script, true},
+    {"pprof", "pprof profile", looks_like_pprof, import_pprof, true},
+    // Nearly any text might be one: after all others.
+    {"collapsed", "collapsed stacks", looks_like_collapsed, import_collapsed, true},
 };
 
 }  // namespace

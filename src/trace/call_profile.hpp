@@ -53,6 +53,9 @@ struct CallProfile {
   std::vector<Line> lines;
   std::vector<std::int64_t> line_self;  // without calls, where the writer tells them apart
   bool sampled = false;                 // calls are samples, not calls
+  bool call_costs_known = true;         // false: the file only counts calls; their costs are 0
+  bool callee_self_known = true;        // false: call_self is 0; the file has call_total only
+  bool self_known = true;  // false: the costs of lines and functions include what they called
 
   bool empty() const { return functions.empty(); }
   std::size_t bytes() const {

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "analysis/function_profile.hpp"
+
+namespace sonde {
+
+// The two ways to function_profile() that have to count for themselves.
+FunctionProfile sampled_profile(const Trace& trace);
+FunctionProfile slice_profile(const Trace& trace);
+
+}  // namespace sonde
