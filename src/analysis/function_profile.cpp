@@ -201,7 +201,23 @@ FunctionProfile function_profile(std::span<const NamedTrace> traces, std::size_t
   return out;
 }
 
+FunctionProfile with_one_cost(FunctionProfile profile, std::size_t cost) {
+  const std::size_t costs = profile.costs.size();
+  if (costs < 2 || cost >= costs) return profile;
+  for (std::vector<double>* list : {&profile.self, &profile.total, &profile.call_self,
+                                    &profile.call_total, &profile.line_self}) {
+    std::vector<double> kept;
+    kept.reserve(list->size() / costs);
+    for (std::size_t i = cost; i < list->size(); i += costs) kept.push_back((*list)[i]);
+    *list = std::move(kept);
+  }
+  profile.costs = {profile.costs[cost]};
+  profile.whole = {profile.whole[cost]};
+  return profile;
+}
+
 bool is_function_profile(const Trace& trace) {
+  if (trace.meta().format == "sonde") return false;  // its counters tell about a program's run
   const SliceColumns& slices = trace.slices();
   const StringId function = trace.strings().find("function");
   bool functions_only = trace.slice_count() > 0;

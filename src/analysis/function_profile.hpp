@@ -83,6 +83,9 @@ FunctionProfile function_profile(const Trace& trace);
 FunctionProfile function_profile(std::span<const NamedTrace> traces,
                                  std::size_t* left_out = nullptr);
 
+// The profile with one of its costs only.
+FunctionProfile with_one_cost(FunctionProfile profile, std::size_t cost);
+
 // Whether the trace is what a profiler of functions or of memory writes, rather than a timeline of
 // a training: there are functions, samples or counters, and neither steps, operators nor device
 // work.

@@ -4,6 +4,7 @@
 #include "import/collapsed/collapsed.hpp"
 #include "import/importer.hpp"
 #include "import/kineto/kineto.hpp"
+#include "import/lprof/lprof.hpp"
 #include "import/mprof/mprof.hpp"
 #include "import/mxnet/mxnet.hpp"
 #include "import/paddle/paddle.hpp"
@@ -12,6 +13,7 @@
 #include "import/pstats/pstats.hpp"
 #include "import/sonde_run/sonde_run.hpp"
 #include "import/speedscope/speedscope.hpp"
+#include "import/tracemalloc/tracemalloc.hpp"
 
 namespace sonde {
 namespace {
@@ -22,6 +24,8 @@ constexpr Importer kImporters[] = {
     {"paddle", "PaddlePaddle profiler dump", looks_like_paddle_dump, import_paddle_dump, true},
     {"paddle_json", "PaddlePaddle profiler trace", looks_like_paddle_json, import_paddle_json},
     {"pstats", "Python profile (.prof)", looks_like_pstats, import_pstats, true},
+    {"lprof", "line_profiler's .lprof", looks_like_lprof, import_lprof, true},
+    {"tracemalloc", "tracemalloc snapshot", looks_like_tracemalloc, import_tracemalloc, true},
     {"mojo", "Austin's MOJO", looks_like_mojo, import_mojo, true},
     {"speedscope", "speedscope JSON", looks_like_speedscope, import_speedscope, true},
     {"kineto", "PyTorch profiler (Kineto) trace", looks_like_kineto, import_kineto},

@@ -10,10 +10,14 @@
 #include "report/styles/paddle.hpp"
 #include "report/styles/tensorboard.hpp"
 #include "report/styles/torch.hpp"
+#include "report/views/callgraph.hpp"
 #include "report/views/devices.hpp"
+#include "report/views/functions.hpp"
 #include "report/views/kernels.hpp"
+#include "report/views/lines.hpp"
 #include "report/views/memcpy.hpp"
 #include "report/views/operators.hpp"
+#include "report/views/stacks.hpp"
 #include "report/views/steps.hpp"
 #include "report/views/summary.hpp"
 
@@ -197,6 +201,13 @@ std::vector<ReportView> make_views() {
                              memcpy_sort_keys(), {}, memcpy_view));
   views.push_back(sonde_view("devices", "GPUs, streams and host threads", devices_sort_keys(), {},
                              devices_view));
+  views.push_back(sonde_view("functions", "functions with their calls and their time",
+                             functions_sort_keys(), {}, functions_view));
+  views.push_back(sonde_view("callgraph", "who calls each function, and whom it calls",
+                             callgraph_sort_keys(), {}, callgraph_view));
+  views.push_back(sonde_view("lines", "lines of source with their hits and time", lines_sort_keys(),
+                             {}, lines_view));
+  views.push_back(sonde_view("stacks", "the heaviest call stacks", {}, {}, stacks_view));
   views.push_back({"torch",
                    "operators",
                    "the table of torch.profiler's key_averages()",

@@ -15,6 +15,7 @@
 #include "analysis/trace_facts.hpp"
 #include "report/views/kernels.hpp"
 #include "report/views/operators.hpp"
+#include "report/views/profile_summary.hpp"
 #include "report/views/rows.hpp"
 #include "report/views/steps.hpp"
 #include "report/views/system.hpp"
@@ -401,6 +402,10 @@ Document summary_view(RunTraces traces, const ReportRequest& request) {
   if (all.empty()) {
     // The program records nothing itself: all that is known was seen from outside.
     out.blocks = system_blocks(traces, {}, top);
+    return out;
+  }
+  if (is_profile_run(traces)) {
+    out.blocks = profile_summary_blocks(traces, top);
     return out;
   }
   out.blocks.push_back(trace_block(all));

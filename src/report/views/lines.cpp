@@ -1,0 +1,142 @@
+#include "report/views/lines.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "report/views/profile_cells.hpp"
+#include "report/views/rows.hpp"
+
+namespace sonde {
+namespace {
+
+constexpr std::size_t kSensibleRows = 30;
+constexpr const char* kNoLines = "No lines of source in this trace: it knows functions only.";
+
+double line_cost(const FunctionProfile& profile, std::size_t line, std::size_t cost) {
+  return profile.line_self[line * profile.costs.size() + cost];
+}
+
+std::vector<std::size_t> sorted(const FunctionProfile& profile, std::size_t cost,
+                                const std::string& key) {
+  std::vector<std::size_t> order(profile.lines.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto& lines = profile.lines;
+  if (key == "line") {
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::tie(lines[a].file, lines[a].line) < std::tie(lines[b].file, lines[b].line);
+    });
+  } else if (key == "hits") {
+    sort_descending(order, [&](std::size_t i) { return lines[i].hits; });
+  } else {
+    sort_descending(order, [&](std::size_t i) { return line_cost(profile, i, cost); });
+  }
+  return order;
+}
+
+bool has_hits(const FunctionProfile& profile, std::size_t cost) {
+  if (profile.source == ProfileSource::Samples && !profile.costs[cost].timed) return false;
+  return std::any_of(profile.lines.begin(), profile.lines.end(),
+                     [](const auto& line) { return line.hits > 0; });
+}
+
+Table table_of(const FunctionProfile& profile, std::size_t cost, const ReportRequest& request,
+               std::size_t sensible, Block& block) {
+  const ProfileCost& what = profile.costs[cost];
+  const bool programs = for_programs(request);
+  const bool hits = programs || has_hits(profile, cost);
+  std::vector<std::size_t> order = sorted(profile, cost, request.sort);
+  cut_rows(order, request, sensible, block);
+  Table table;
+  if (programs) table.columns = {{.key = "cost"}, {.key = "unit"}};
+  table.columns.push_back({.key = "file", .header = "File", .cut = Cut::Middle, .least = 20});
+  table.columns.push_back({.key = "line", .header = "Line", .type = CellType::Integer});
+  if (hits) {
+    table.columns.push_back({.key = profile.calls_are_samples ? "samples" : "hits",
+                             .header = profile.calls_are_samples ? "Samples" : "Hits",
+                             .type = CellType::Integer});
+  }
+  table.columns.push_back({.key = programs ? "self" : cost_key("self", what),
+                           .header = what.unit == "ns" ? "Time" : what.name,
+                           .type = cost_type(what)});
+  if (hits) {
+    table.columns.push_back({.key = programs ? "per_hit" : cost_key("per_hit", what),
+                             .header = "Per hit",
+                             .type = what.unit == "count" ? CellType::Real : cost_type(what),
+                             .drop = 2});
+  }
+  table.columns.push_back(
+      {.key = "function_percent", .header = "Of function", .type = CellType::Percent, .drop = 3});
+  if (profile.self_known) {
+    table.columns.push_back({.key = "percent", .header = "Share", .type = CellType::Percent});
+  }
+  table.columns.push_back({.key = "function", .header = "Function", .cut = Cut::Middle, .drop = 1});
+  for (const std::size_t i : order) {
+    const FunctionProfile::Line& line = profile.lines[i];
+    const double value = line_cost(profile, i, cost);
+    std::vector<Cell> cells;
+    if (programs) cells = {what.name, what.unit};
+    cells.push_back(programs ? text_cell(line.file) : Cell(place_text(line.file, 0)));
+    cells.push_back(line.line > 0 ? Cell(std::int64_t{line.line}) : Cell());
+    const bool counted = has_hits(profile, cost);
+    if (hits) cells.push_back(counted ? Cell(line.hits) : Cell());
+    cells.push_back(cost_cell(value, what));
+    if (hits) {
+      cells.push_back(counted && line.hits > 0 ? Cell(value / static_cast<double>(line.hits))
+                                               : Cell());
+    }
+    cells.push_back(share_cell(value, profile.self_of(line.function, cost)));
+    if (profile.self_known) cells.push_back(share_cell(value, profile.whole[cost]));
+    cells.push_back(text_cell(profile.functions[line.function].name));
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+}  // namespace
+
+const std::vector<std::string>& lines_sort_keys() {
+  static const std::vector<std::string> kKeys = {"self", "hits", "line"};
+  return kKeys;
+}
+
+std::vector<Block> lines_blocks(const FunctionProfile& profile, const ReportRequest& request,
+                                std::size_t sensible) {
+  std::vector<Block> out;
+  if (profile.costs.empty() || profile.lines.empty()) {
+    out.push_back({"lines", "", Table{}, kNoLines, {}});
+    return out;
+  }
+  for (std::size_t cost = 0; cost < profile.costs.size(); ++cost) {
+    Block block{"lines", "", Table{}, kNoLines, {}};
+    Table table = table_of(profile, cost, request, sensible, block);
+    if (for_programs(request) && !out.empty()) {
+      auto& all = std::get<Table>(out.front().content).rows;
+      std::move(table.rows.begin(), table.rows.end(), std::back_inserter(all));
+      continue;
+    }
+    if (profile.costs.size() > 1 && !for_programs(request)) {
+      block.title = cost_title("Lines", profile, cost);
+    }
+    block.content = std::move(table);
+    out.push_back(std::move(block));
+  }
+  return out;
+}
+
+Document lines_view(RunTraces traces, const ReportRequest& request) {
+  std::size_t left_out = 0;
+  const FunctionProfile profile = function_profile(traces, &left_out);
+  Document out;
+  out.view = "lines";
+  out.title = view_title("Lines", traces, "sums over all");
+  out.csv_block = "lines";
+  out.blocks = lines_blocks(profile, request, kSensibleRows);
+  if (!profile.self_known) {
+    out.blocks.back().notes.emplace_back("The time of a line includes what it called.");
+  }
+  note_left_out(left_out, out.blocks.back());
+  return out;
+}
+
+}  // namespace sonde

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/function_profile.hpp"
+#include "report/report.hpp"
+
+namespace sonde {
+
+// Lines of source with their hits and cost.
+Document lines_view(RunTraces traces, const ReportRequest& request);
+const std::vector<std::string>& lines_sort_keys();
+
+std::vector<Block> lines_blocks(const FunctionProfile& profile, const ReportRequest& request,
+                                std::size_t sensible);
+
+}  // namespace sonde
