@@ -79,6 +79,14 @@ Block file_block(const NamedTrace& named, const TraceFacts& counted) {
                    CellType::Integer, ""});
   facts.push_back(
       {"samples", "Samples", count_cell(trace.samples().size()), CellType::Integer, ""});
+  if (const CallProfile& profile = trace.call_profile(); !profile.empty()) {
+    facts.push_back(
+        {"functions", "Functions", count_cell(profile.functions.size()), CellType::Integer, ""});
+    facts.push_back(
+        {"calls", "Callers of functions", count_cell(profile.calls.size()), CellType::Integer, ""});
+    facts.push_back(
+        {"lines", "Lines of source", count_cell(profile.lines.size()), CellType::Integer, ""});
+  }
   facts.push_back({"launch_links", "Launch links", count_cell(trace.launch_to_device().size()),
                    CellType::Integer, ""});
   facts.push_back({"backward_links", "Forward-backward links",

@@ -101,7 +101,7 @@ TEST_P(EachView, EndsWithWhatWasLost) {
 
 INSTANTIATE_TEST_SUITE_P(Views, EachView,
                          ::testing::Values("summary", "steps", "operators", "kernels", "memcpy",
-                                           "devices"),
+                                           "devices", "functions", "callgraph", "lines", "stacks"),
                          [](const auto& view) { return view.param; });
 
 TEST(Views, SeveralRunsAreReportedOneByOne) {

@@ -84,18 +84,28 @@ class MprofReader {
     double memory_after;
   };
 
-  // Every command line begins a run of its own.
+  // Every command line begins a run of its own. Functions may stand before it: the profiled process
+  // writes them, mprof itself the rest.
   void begin_run(std::string_view command) {
-    ++runs_;
-    Track track;
-    track.type = TrackType::Counter;
-    track.pid = runs_;
-    track.process = names_.intern(command);
-    track.name = counter_;
-    run_.memory = builder_.add_track(track);
-    track.type = TrackType::Thread;
-    track.name = builder_.intern("functions");
-    run_.functions = builder_.add_track(track);
+    const StringId name = names_.intern(command);
+    if (runs_ > 0 && !has_command_ && !run_.memory.valid()) {
+      if (run_.functions.valid()) builder_.track(run_.functions).process = name;
+    } else {
+      ++runs_;
+      run_ = {};
+    }
+    command_ = name;
+    has_command_ = !command.empty();
+  }
+
+  TrackId track_of(TrackId& track, TrackType type, StringId name) {
+    if (track.valid()) return track;
+    Track row;
+    row.type = type;
+    row.pid = runs_;
+    row.process = command_;
+    row.name = name;
+    return track = builder_.add_track(row);
   }
 
   bool add_record(std::string_view line) {
@@ -123,7 +133,8 @@ class MprofReader {
     const std::optional<double> memory = parse_real(mebibytes);
     const std::optional<Nanos> time = parse_seconds(seconds);
     if (!memory || !time) return false;
-    builder_.add_counter({*time, run_.memory, counter_, series, *memory * kMebibyte});
+    builder_.add_counter({*time, track_of(run_.memory, TrackType::Counter, counter_), counter_,
+                          series, *memory * kMebibyte});
     ++builder_.meta().file_events;
     return true;
   }
@@ -139,7 +150,8 @@ class MprofReader {
       return false;
     }
     const std::int64_t level = words.size() > 6 ? parse_integer(words[6]).value_or(0) : 0;
-    functions_.push_back({*start, *end, level, functions_.size(), run_.functions,
+    functions_.push_back({*start, *end, level, functions_.size(),
+                          track_of(run_.functions, TrackType::Thread, builder_.intern("functions")),
                           names_.intern(words[1]), *before * kMebibyte, *after * kMebibyte});
     ++builder_.meta().file_events;
     return true;
@@ -169,8 +181,10 @@ class MprofReader {
   NamePool names_;
   StringId counter_;
   StringId resident_;
+  StringId command_;
   Run run_;
   std::int64_t runs_ = 0;
+  bool has_command_ = false;
   std::vector<FunctionRange> functions_;
 };
 

@@ -64,10 +64,13 @@ Block block_for_people(const FunctionProfile& profile, std::size_t cost,
         {{.key = cost_key("self", what), .header = "Self", .type = cost_type(what)},
          {.key = "self_percent", .header = "Self %", .type = CellType::Percent, .drop = 2}});
   }
-  table.columns.insert(
-      table.columns.end(),
-      {{.key = cost_key("total", what), .header = "Total", .type = cost_type(what)},
-       {.key = "total_percent", .header = "Total %", .type = CellType::Percent, .drop = 3}});
+  table.columns.push_back(
+      {.key = cost_key("total", what), .header = "Total", .type = cost_type(what)});
+  // Where only totals are known, one may lie within another: they have no sum.
+  if (profile.self_known) {
+    table.columns.push_back(
+        {.key = "total_percent", .header = "Total %", .type = CellType::Percent, .drop = 3});
+  }
   if (places) {
     table.columns.push_back({.key = "place", .header = "Place", .cut = Cut::Middle, .drop = 1});
   }
@@ -82,7 +85,7 @@ Block block_for_people(const FunctionProfile& profile, std::size_t cost,
       cells.push_back(share_cell(profile.self_of(i, cost), whole));
     }
     cells.push_back(cost_cell(profile.total_of(i, cost), what));
-    cells.push_back(share_cell(profile.total_of(i, cost), whole));
+    if (profile.self_known) cells.push_back(share_cell(profile.total_of(i, cost), whole));
     if (places) cells.emplace_back(place_text(f.file.empty() ? f.module : f.file, f.line));
     table.rows.push_back(std::move(cells));
   }
@@ -125,7 +128,8 @@ Block block_for_programs(const FunctionProfile& profile, const ReportRequest& re
                             calls && !profile.calls_are_samples ? Cell(f.primitive_calls) : Cell(),
                             profile.self_known ? cost_cell(self, what) : Cell(),
                             profile.self_known ? share_cell(self, profile.whole[cost]) : Cell(),
-                            cost_cell(total, what), share_cell(total, profile.whole[cost])});
+                            cost_cell(total, what),
+                            profile.self_known ? share_cell(total, profile.whole[cost]) : Cell()});
     }
   }
   out.content = std::move(table);

@@ -1,0 +1,10 @@
+#include "import/lprof/lprof.hpp"
+
+#include "check_profile.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  sonde::looks_like_lprof(bytes);
+  sonde::fuzz::import_profile_and_check(bytes, sonde::import_lprof);
+  return 0;
+}
