@@ -111,6 +111,7 @@ class Sum {
       }
       into_.lines[row].hits += line.hits;
       add_costs(line_self_, row, from.line_self, i, columns);
+      if (!from.line_total.empty()) add_costs(line_total_, row, from.line_total, i, columns);
     }
   }
 
@@ -128,6 +129,7 @@ class Sum {
     into_.call_self = pack(call_self_);
     into_.call_total = pack(call_total_);
     into_.line_self = pack(line_self_);
+    into_.line_total = pack(line_total_);
   }
 
  private:
@@ -166,6 +168,7 @@ class Sum {
   Rows call_self_;
   Rows call_total_;
   Rows line_self_;
+  Rows line_total_;
 };
 
 }  // namespace
@@ -205,7 +208,7 @@ FunctionProfile with_one_cost(FunctionProfile profile, std::size_t cost) {
   const std::size_t costs = profile.costs.size();
   if (costs < 2 || cost >= costs) return profile;
   for (std::vector<double>* list : {&profile.self, &profile.total, &profile.call_self,
-                                    &profile.call_total, &profile.line_self}) {
+                                    &profile.call_total, &profile.line_self, &profile.line_total}) {
     std::vector<double> kept;
     kept.reserve(list->size() / costs);
     for (std::size_t i = cost; i < list->size(); i += costs) kept.push_back((*list)[i]);

@@ -61,6 +61,7 @@ struct FunctionProfile {
   std::vector<double> call_total;
   std::vector<Line> lines;
   std::vector<double> line_self;
+  std::vector<double> line_total;  // with what was called there; of samples only, else empty
 
   bool calls_are_samples = false;
   bool self_known = true;         // false: the costs of a line include what it called

@@ -90,6 +90,7 @@ class SampledProfile {
     out_.call_self.resize(out_.calls.size() * types_);
     out_.call_total.resize(out_.calls.size() * types_);
     out_.line_self.resize(out_.lines.size() * types_);
+    out_.line_total.resize(out_.lines.size() * types_);
   }
 
   void add_type(std::size_t cost, bool count) {
@@ -111,6 +112,7 @@ class SampledProfile {
             std::size_t cost, bool count) {
     std::vector<std::uint32_t> open_functions(out_.functions.size());
     std::vector<std::uint32_t> open_calls(out_.calls.size());
+    std::vector<std::uint32_t> open_lines(out_.lines.size());
     std::vector<std::uint32_t> path;
     std::uint32_t at = tree_.first_root;
     while (at != FrameTree::kNone || !path.empty()) {
@@ -119,16 +121,19 @@ class SampledProfile {
         path.pop_back();
         --open_functions[function_of_[left]];
         if (call_of_[left] != FrameTree::kNone) --open_calls[call_of_[left]];
+        if (line_of_[left] != FrameTree::kNone) --open_lines[line_of_[left]];
         at = tree_.next_sibling[left];
         continue;
       }
       const bool outermost = open_functions[function_of_[at]]++ == 0;
       const bool first_call = call_of_[at] != FrameTree::kNone && open_calls[call_of_[at]]++ == 0;
+      const bool first_line = line_of_[at] != FrameTree::kNone && open_lines[line_of_[at]]++ == 0;
+      const double all = with_callees[at];
       if (count) {
-        add_count(at, own[at], outermost ? with_callees[at] : 0, first_call ? with_callees[at] : 0);
+        add_count(at, own[at], outermost ? all : 0, first_call ? all : 0);
       } else {
-        add_cost(at, cost, own[at], outermost ? with_callees[at] : 0,
-                 first_call ? with_callees[at] : 0);
+        add_cost(at, cost, own[at], outermost ? all : 0, first_call ? all : 0);
+        if (first_line) out_.line_total[line_of_[at] * types_ + cost] += all;
       }
       path.push_back(at);
       at = tree_.first_child[at];

@@ -122,13 +122,15 @@ FunctionProfile slice_profile(const Trace& trace) {
         open_calls.push_back(0);
       }
       ++out.calls[call].calls;
+      out.call_self[call] += time;
+      if (open.back().call != UINT32_MAX) out.call_self[open.back().call] -= time;
       if (open_calls[call]++ == 0) out.call_total[call] += time;
     }
     open.push_back({slice, call});
   }
-  out.callee_self_known = false;
   // Children that overlap each other may add up to more than their parent.
   for (double& self : out.self) self = std::max(self, 0.0);
+  for (double& self : out.call_self) self = std::max(self, 0.0);
   return out;
 }
 

@@ -83,9 +83,9 @@ TEST(ProfileViews, SortKeysOrderTheRows) {
     return text.substr(row, text.find("  ", row) - row);
   };
   EXPECT_EQ(first_row("functions", "self"), "busy");
-  EXPECT_EQ(first_row("functions", "total"), "<built-in m...iltins.exec>");
+  EXPECT_EQ(first_row("functions", "total"), "<built-in method builtins.exec>");
   EXPECT_EQ(first_row("functions", "calls"), "fib");
-  EXPECT_EQ(first_row("functions", "name"), "<built-in m...iltins.exec>");
+  EXPECT_EQ(first_row("functions", "name"), "<built-in method builtins.exec>");
   EXPECT_EQ(first_row("callgraph", "calls"), "fib");
   EXPECT_EQ(first_row("callgraph", "self"), "busy");
 }

@@ -43,9 +43,10 @@ TEST(FunctionProfile, LinesBelongToTheLeaf) {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < profile.lines.size(); ++i) {
     lines.push_back(std::to_string(profile.lines[i].line) + " " +
-                    std::to_string(static_cast<int>(profile.line_self[i])));
+                    std::to_string(static_cast<int>(profile.line_self[i])) + " " +
+                    std::to_string(static_cast<int>(profile.line_total[i])));
   }
-  EXPECT_EQ(lines, (std::vector<std::string>{"1 0", "7 3", "2 5", "8 4"}));
+  EXPECT_EQ(lines, (std::vector<std::string>{"1 0 3", "7 3 3", "2 5 9", "8 4 4"}));
 }
 
 TEST(FunctionProfile, SlicesOfThreadsAreFunctions) {
@@ -75,7 +76,10 @@ TEST(FunctionProfile, SlicesOfThreadsAreFunctions) {
   EXPECT_EQ(profile.total[g], 70);
   EXPECT_EQ(profile.self[g], 40);
   EXPECT_EQ(profile.whole[0], 100);
-  EXPECT_EQ(profile.calls.size(), 2u);
+  ASSERT_EQ(profile.calls.size(), 2u);
+  EXPECT_EQ(profile.call_total[0], 70);  // f calls g
+  EXPECT_EQ(profile.call_self[0], 40);
+  EXPECT_EQ(profile.call_self[1], 30);  // g calls f
 }
 
 TEST(FunctionProfile, AMillionNestedSlicesAreCountedInTime) {

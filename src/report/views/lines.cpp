@@ -17,6 +17,10 @@ double line_cost(const FunctionProfile& profile, std::size_t line, std::size_t c
   return profile.line_self[line * profile.costs.size() + cost];
 }
 
+double line_total(const FunctionProfile& profile, std::size_t line, std::size_t cost) {
+  return profile.line_total.empty() ? 0 : profile.line_total[line * profile.costs.size() + cost];
+}
+
 std::vector<std::size_t> sorted(const FunctionProfile& profile, std::size_t cost,
                                 const std::string& key) {
   std::vector<std::size_t> order(profile.lines.size());
@@ -28,8 +32,12 @@ std::vector<std::size_t> sorted(const FunctionProfile& profile, std::size_t cost
     });
   } else if (key == "hits") {
     sort_descending(order, [&](std::size_t i) { return lines[i].hits; });
+  } else if (key == "total" && !profile.line_total.empty()) {
+    sort_descending(order, [&](std::size_t i) { return line_total(profile, i, cost); });
   } else {
-    sort_descending(order, [&](std::size_t i) { return line_cost(profile, i, cost); });
+    sort_descending(order, [&](std::size_t i) {
+      return std::pair(line_cost(profile, i, cost), line_total(profile, i, cost));
+    });
   }
   return order;
 }
@@ -59,6 +67,12 @@ Table table_of(const FunctionProfile& profile, std::size_t cost, const ReportReq
   table.columns.push_back({.key = programs ? "self" : cost_key("self", what),
                            .header = what.unit == "ns" ? "Time" : what.name,
                            .type = cost_type(what)});
+  const bool totals = programs || !profile.line_total.empty();
+  if (totals) {
+    table.columns.push_back({.key = programs ? "total" : cost_key("total", what),
+                             .header = "Total",
+                             .type = cost_type(what)});
+  }
   if (hits) {
     table.columns.push_back({.key = programs ? "per_hit" : cost_key("per_hit", what),
                              .header = "Per hit",
@@ -81,6 +95,10 @@ Table table_of(const FunctionProfile& profile, std::size_t cost, const ReportReq
     const bool counted = has_hits(profile, cost);
     if (hits) cells.push_back(counted ? Cell(line.hits) : Cell());
     cells.push_back(cost_cell(value, what));
+    if (totals) {
+      cells.push_back(profile.line_total.empty() ? Cell()
+                                                 : cost_cell(line_total(profile, i, cost), what));
+    }
     if (hits) {
       cells.push_back(counted && line.hits > 0 ? Cell(value / static_cast<double>(line.hits))
                                                : Cell());
@@ -96,7 +114,7 @@ Table table_of(const FunctionProfile& profile, std::size_t cost, const ReportReq
 }  // namespace
 
 const std::vector<std::string>& lines_sort_keys() {
-  static const std::vector<std::string> kKeys = {"self", "hits", "line"};
+  static const std::vector<std::string> kKeys = {"self", "total", "hits", "line"};
   return kKeys;
 }
 
