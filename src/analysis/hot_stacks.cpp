@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "base/flat_map.hpp"
+
 namespace sonde {
 namespace {
 
@@ -16,12 +18,19 @@ class StackSums {
           {std::string(trace.text(type.name)), std::string(trace.text(type.unit)), type.timed}));
     }
     if (columns.empty()) columns.push_back(column({"samples", "", true}));
+    FlatMap<std::uint32_t> known;  // functions by the trace's own numbers
     std::vector<std::uint32_t> frame_of;
     frame_of.reserve(trace.stacks().size());
     for (const StackFrame& frame : trace.stacks()) {
       const std::uint32_t caller =
           frame.caller.valid() ? frame_of[frame.caller.index()] : UINT32_MAX;
-      frame_of.push_back(frame_id(caller, trace.text(frame.function), trace.text(frame.file)));
+      const std::uint64_t key = std::uint64_t{frame.function.value} << 32 | frame.file.value;
+      const std::uint32_t* function = known.find(key);
+      frame_of.push_back(frame_id(
+          caller, function != nullptr
+                      ? *function
+                      : known.get_or_insert(
+                            key, function_id(trace.text(frame.function), trace.text(frame.file)))));
     }
     for (const Sample& sample : trace.samples()) {
       if (!sample.stack.valid() || sample.type >= columns.size()) continue;
@@ -44,12 +53,18 @@ class StackSums {
       return std::tuple(slices.depth(a), a) < std::tuple(slices.depth(b), b);
     });
     const std::size_t time = column({"time", "ns", true});
+    FlatMap<std::uint32_t> known;
     std::vector<std::uint32_t> frame_of(slices.size(), UINT32_MAX);
     std::vector<double> self(slices.size());
     for (const SliceId slice : order) {
       const SliceId parent = slices.parent(slice);
       const std::uint32_t caller = parent.valid() ? frame_of[parent.index()] : UINT32_MAX;
-      frame_of[slice.index()] = frame_id(caller, trace.name(slice), {});
+      const std::uint32_t name = slices.name(slice).value;
+      const std::uint32_t* function = known.find(name);
+      frame_of[slice.index()] =
+          frame_id(caller, function != nullptr
+                               ? *function
+                               : known.get_or_insert(name, function_id(trace.name(slice), {})));
       const auto duration = static_cast<double>(slices.duration(slice));
       self[slice.index()] += duration;
       if (parent.valid()) self[parent.index()] -= duration;
@@ -61,10 +76,7 @@ class StackSums {
 
   HotStacks finish() {
     out_.whole.assign(out_.costs.size(), 0);
-    for (const auto& [key, row] : rows_) {
-      out_.rows.push_back(row);
-      out_.whole[row.cost] += row.weight;
-    }
+    for (const HotStacks::Row& row : out_.rows) out_.whole[row.cost] += row.weight;
     std::stable_sort(out_.rows.begin(), out_.rows.end(),
                      [](const HotStacks::Row& a, const HotStacks::Row& b) {
                        if (a.cost != b.cost) return a.cost < b.cost;
@@ -82,24 +94,36 @@ class StackSums {
     return out_.costs.size() - 1;
   }
 
-  std::uint32_t frame_id(std::uint32_t caller, std::string_view name, std::string_view file) {
-    const auto [at, inserted] = ids_.try_emplace(std::tuple(caller, name, file),
-                                                 static_cast<std::uint32_t>(out_.frames.size()));
-    if (inserted) out_.frames.push_back({caller, name, file});
+  std::uint32_t function_id(std::string_view name, std::string_view file) {
+    const auto [at, inserted] = functions_.try_emplace(
+        std::pair(name, file), static_cast<std::uint32_t>(functions_.size()));
+    if (inserted) names_.push_back({name, file});
     return at->second;
   }
 
+  std::uint32_t frame_id(std::uint32_t caller, std::uint32_t function) {
+    bool inserted = false;
+    const std::uint32_t id =
+        frames_.get_or_insert(std::uint64_t{caller} << 32 | function,
+                              static_cast<std::uint32_t>(out_.frames.size()), &inserted);
+    if (inserted) out_.frames.push_back({caller, names_[function].first, names_[function].second});
+    return id;
+  }
+
   void add(std::uint32_t frame, std::size_t cost, double weight) {
-    HotStacks::Row& row = rows_[{cost, frame}];
-    row.frame = frame;
-    row.cost = cost;
-    row.weight += weight;
-    ++row.count;
+    bool inserted = false;
+    const std::uint32_t at = rows_.get_or_insert(
+        std::uint64_t{cost} << 32 | frame, static_cast<std::uint32_t>(out_.rows.size()), &inserted);
+    if (inserted) out_.rows.push_back({frame, cost, 0, 0});
+    out_.rows[at].weight += weight;
+    ++out_.rows[at].count;
   }
 
   HotStacks out_;
-  std::map<std::tuple<std::uint32_t, std::string_view, std::string_view>, std::uint32_t> ids_;
-  std::map<std::pair<std::size_t, std::uint32_t>, HotStacks::Row> rows_;
+  std::map<std::pair<std::string_view, std::string_view>, std::uint32_t> functions_;
+  std::vector<std::pair<std::string_view, std::string_view>> names_;
+  FlatMap<std::uint32_t> frames_;
+  FlatMap<std::uint32_t> rows_;
 };
 
 }  // namespace

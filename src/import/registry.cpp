@@ -10,6 +10,7 @@
 #include "import/paddle/paddle.hpp"
 #include "import/perf_script/perf_script.hpp"
 #include "import/pprof/pprof.hpp"
+#include "import/pprofile/pprofile.hpp"
 #include "import/pstats/pstats.hpp"
 #include "import/sonde_run/sonde_run.hpp"
 #include "import/speedscope/speedscope.hpp"
@@ -33,6 +34,7 @@ constexpr Importer kImporters[] = {
     {"chrome", "Chrome trace-event JSON", looks_like_chrome, import_chrome},
     {"callgrind", "Callgrind profile", looks_like_callgrind, import_callgrind, true},
     {"mprof", "memory_profiler's mprof", looks_like_mprof, import_mprof, true},
+    {"pprofile", "pprofile's listing", looks_like_pprofile, import_pprofile, true},
     {"austin", "Austin's text", looks_like_austin, import_austin, true},
     {"perf_script", "perf script text", looks_like_perf_script, import_perf_script, true},
     {"pprof", "pprof profile", looks_like_pprof, import_pprof, true},

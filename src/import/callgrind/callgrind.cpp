@@ -71,7 +71,7 @@ class CallgrindReader {
     if (builder_.call_profile().functions.empty()) {
       builder_.losses().add("no_events", Severity::Warning, "The profile holds no functions.");
     }
-    sum_totals();
+    table_->sum_totals();
     builder_.nest(1);
     return builder_.finish();
   }
@@ -136,9 +136,13 @@ class CallgrindReader {
     }
     if (words.empty() || words.size() > kMaxEvents) return false;
     CallProfile& profile = builder_.call_profile();
+    // pprofile counts how often each line ran, which is no cost, and has an average, which cannot
+    // be added up.
+    const bool pprofile = std::find(words.begin(), words.end(), "usphit") != words.end();
+    hits_column_ = SIZE_MAX;
     for (const std::string_view word : words) {
-      // pprofile's average cannot be added up; it follows from the other two.
-      const bool derived = word == "usphit";
+      const bool derived = pprofile && (word == "usphit" || word == "hits");
+      if (pprofile && word == "hits") hits_column_ = columns_.size();
       const EventUnit unit = unit_of(word, builder_.meta().version);
       const StringId name = names_.intern(word == "ns" || word == "microseconds" ? "time" : word);
       auto at = std::find_if(profile.types.begin(), profile.types.end(),
@@ -301,47 +305,10 @@ class CallgrindReader {
     if (function.line == 0 && file == place_.file) function.line = number;
     table_->add(profile.line_self, row, costs);
     table_->add(profile.function_self, function_.index(), costs);
-    if (hits_column() != SIZE_MAX) {
-      profile.lines[row].hits = add_costs(profile.lines[row].hits, costs[hits_column()]);
+    if (hits_column_ < parsed.costs.size()) {
+      profile.lines[row].hits = add_costs(profile.lines[row].hits, parsed.costs[hits_column_]);
     }
     return true;
-  }
-
-  // pprofile counts how often a line ran.
-  std::size_t hits_column() {
-    const CallProfile& profile = builder_.call_profile();
-    for (std::size_t i = 0; i < profile.types.size(); ++i) {
-      if (builder_.text(profile.types[i].name) == "hits") return i;
-    }
-    return SIZE_MAX;
-  }
-
-  // A function that is called costs what its calls cost; one that nobody calls, its own and that of
-  // the calls it makes. Calls of itself are in there already.
-  void sum_totals() {
-    CallProfile& profile = builder_.call_profile();
-    const std::size_t types = table_->types();
-    std::vector<bool> called(profile.functions.size());
-    for (const CallProfile::Call& call : profile.calls) {
-      if (call.caller != call.callee) called[call.callee.index()] = true;
-    }
-    for (std::size_t i = 0; i < profile.functions.size(); ++i) {
-      if (called[i]) continue;
-      table_->add(profile.function_total, i, {&profile.function_self[i * types], types});
-    }
-    for (std::size_t i = 0; i < profile.calls.size(); ++i) {
-      const CallProfile::Call& call = profile.calls[i];
-      if (call.caller == call.callee) continue;
-      const std::span<const std::int64_t> costs{&profile.call_total[i * types], types};
-      table_->add(profile.function_total, call.callee.index(), costs);
-      if (!called[call.caller.index()]) {
-        table_->add(profile.function_total, call.caller.index(), costs);
-      }
-    }
-    profile.callee_self_known = false;
-    for (std::size_t i = 0; i < profile.function_self.size(); ++i) {
-      profile.function_total[i] = std::max(profile.function_total[i], profile.function_self[i]);
-    }
   }
 
   struct ColumnOf {
@@ -355,6 +322,7 @@ class CallgrindReader {
   const ImportInput& input_;
   std::optional<CallProfileBuilder> table_;
   std::vector<ColumnOf> columns_;
+  std::size_t hits_column_ = SIZE_MAX;
   CostParser costs_;
   NameTable objects_;
   NameTable files_;

@@ -1,5 +1,7 @@
 #include "import/profile/call_profile_builder.hpp"
 
+#include <algorithm>
+
 #include "import/text/numbers.hpp"
 
 namespace sonde {
@@ -42,6 +44,29 @@ void CallProfileBuilder::add(std::vector<std::int64_t>& list, std::size_t row,
   for (std::size_t i = 0; i < costs.size() && i < types_; ++i) {
     std::int64_t& cost = list[row * types_ + i];
     cost = add_costs(cost, costs[i]);
+  }
+}
+
+void CallProfileBuilder::sum_totals() {
+  std::vector<bool> called(profile_.functions.size());
+  for (const CallProfile::Call& call : profile_.calls) {
+    if (call.caller != call.callee) called[call.callee.index()] = true;
+  }
+  for (std::size_t i = 0; i < profile_.functions.size(); ++i) {
+    if (!called[i]) add(profile_.function_total, i, {&profile_.function_self[i * types_], types_});
+  }
+  for (std::size_t i = 0; i < profile_.calls.size(); ++i) {
+    const CallProfile::Call& call = profile_.calls[i];
+    if (call.caller == call.callee) continue;
+    const std::span<const std::int64_t> costs{&profile_.call_total[i * types_], types_};
+    add(profile_.function_total, call.callee.index(), costs);
+    if (!called[call.caller.index()]) {
+      add(profile_.function_total, call.caller.index(), costs);
+    }
+  }
+  profile_.callee_self_known = false;
+  for (std::size_t i = 0; i < profile_.function_self.size(); ++i) {
+    profile_.function_total[i] = std::max(profile_.function_total[i], profile_.function_self[i]);
   }
 }
 

@@ -25,6 +25,11 @@ class CallProfileBuilder {
   // Adds to the row of one of the profile's lists of costs.
   void add(std::vector<std::int64_t>& list, std::size_t row, std::span<const std::int64_t> costs);
 
+  // For files that tell what calls cost, but not functions with their callees: a function that is
+  // called costs what its calls cost; one that nobody calls, its own and that of the calls it
+  // makes. Calls of itself are in there already.
+  void sum_totals();
+
  private:
   CallProfile& profile_;
   std::size_t types_;

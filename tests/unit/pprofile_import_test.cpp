@@ -1,0 +1,57 @@
+#include "import/pprofile/pprofile.hpp"
+
+#include "tests/support/profile_rows.hpp"
+
+namespace sonde {
+namespace {
+
+using test::function_named;
+using test::import_or_fail;
+using test::losses;
+
+TEST(Pprofile, ReadsAListing) {
+  const std::string bytes = test::profile_bytes("listing.pprofile.txt");
+  EXPECT_EQ(test::format_of(bytes), "pprofile");
+  const Trace trace = import_or_fail(bytes, import_pprofile);
+  EXPECT_TRUE(trace.losses().empty());
+  const FunctionProfile profile = function_profile(trace);
+  const std::size_t inc = function_named(profile, "inc");
+  const std::size_t run = function_named(profile, "run");
+  const std::size_t main = function_named(profile, "main");
+  const std::size_t module = function_named(profile, "<module>");
+  EXPECT_EQ(profile.functions[inc].calls, 70);
+  EXPECT_EQ(profile.functions[run].calls, 2);
+  // Its calls cost 262.26 us; its lines, with the "def" that the class runs, a little more.
+  EXPECT_EQ(profile.total[inc], 133'038 + 133'753);
+  EXPECT_EQ(profile.total[run], 4'645'590 + 206'470);
+  // Lines 3 to 7, 8 and 9, 10 to 13; line 14 is outside of every function again.
+  EXPECT_EQ(profile.self[run], 7629 + 6199 + 140'905 + 4'435'060 + 3099);
+  EXPECT_EQ(profile.self[inc], 133'038 + 133'753);
+  EXPECT_EQ(profile.self[main], 12'398 + 4292 + 27'657 + 8106);
+  EXPECT_EQ(profile.self[module], 20'981 + 19'074);
+  ASSERT_EQ(profile.lines.size(), 14u);
+  EXPECT_EQ(profile.lines[4].hits, 72);
+}
+
+TEST(Pprofile, DecoratorsAndBarsInTheSource) {
+  const std::string head =
+      "Command line: x\nTotal duration: 1s\nFile: a.py\nFile duration: 1s (1%)\n";
+  const Trace trace = import_or_fail(head +
+                                         "     1|         1|    1|  1| 1%|@wrap\n"
+                                         "     2|         1|    1|  1| 1%|def f(a, b):\n"
+                                         "     3|         2|    2|  1| 1%|    return a | b\n"
+                                         "     4|         0|    0|  0| 0%|\n"
+                                         "     5|         1|    4|  1| 1%|f(1, 2)\n"
+                                         "(call)|         2|    2|  1| 1%|# a.py:1 f\n",
+                                     import_pprofile);
+  EXPECT_TRUE(trace.losses().empty());
+  const FunctionProfile profile = function_profile(trace);
+  EXPECT_EQ(profile.self[function_named(profile, "f")], 4e9);
+  EXPECT_EQ(profile.self[function_named(profile, "<module>")], 4e9);
+  const Trace odd =
+      import_or_fail(head + "words\n x| 1| 2|3|4|5\n(call)|1|1|1|1|?\n", import_pprofile);
+  EXPECT_EQ(losses(odd, "line_unusable"), 3u);
+}
+
+}  // namespace
+}  // namespace sonde
