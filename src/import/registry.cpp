@@ -15,6 +15,7 @@
 #include "import/sonde_run/sonde_run.hpp"
 #include "import/speedscope/speedscope.hpp"
 #include "import/tracemalloc/tracemalloc.hpp"
+#include "import/vprof/vprof.hpp"
 
 namespace sonde {
 namespace {
@@ -29,6 +30,7 @@ constexpr Importer kImporters[] = {
     {"tracemalloc", "tracemalloc snapshot", looks_like_tracemalloc, import_tracemalloc, true},
     {"mojo", "Austin's MOJO", looks_like_mojo, import_mojo, true},
     {"speedscope", "speedscope JSON", looks_like_speedscope, import_speedscope, true},
+    {"vprof", "vprof JSON", looks_like_vprof, import_vprof, true},
     {"kineto", "PyTorch profiler (Kineto) trace", looks_like_kineto, import_kineto},
     {"mxnet", "MXNet profiler dump", looks_like_mxnet, import_mxnet},
     {"chrome", "Chrome trace-event JSON", looks_like_chrome, import_chrome},
