@@ -55,7 +55,8 @@ INSTANTIATE_TEST_SUITE_P(Profiles, EachProfile,
                          ::testing::Values("cprofile_py311.prof", "profile_py311.prof",
                                            "lines.lprof", "memory.dat", "tracemalloc.snapshot",
                                            "stacks.folded", "evented.speedscope.json",
-                                           "small.callgrind", "samples.perf.txt"),
+                                           "small.callgrind", "samples.perf.txt",
+                                           "listing.pprofile.txt"),
                          [](const auto& name) {
                            std::string out = name.param;
                            for (char& c : out)

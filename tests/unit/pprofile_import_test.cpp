@@ -29,6 +29,9 @@ TEST(Pprofile, ReadsAListing) {
   EXPECT_EQ(profile.self[inc], 133'038 + 133'753);
   EXPECT_EQ(profile.self[main], 12'398 + 4292 + 27'657 + 8106);
   EXPECT_EQ(profile.self[module], 20'981 + 19'074);
+  // "class A:" runs in the module and calls the body of A.
+  for (const FunctionProfile::Call& call : profile.calls) EXPECT_NE(call.caller, call.callee);
+  EXPECT_EQ(profile.functions[function_named(profile, "A")].primitive_calls, 1);
   ASSERT_EQ(profile.lines.size(), 14u);
   EXPECT_EQ(profile.lines[4].hits, 72);
 }

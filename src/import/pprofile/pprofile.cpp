@@ -172,7 +172,11 @@ class PprofileReader {
       }
       const auto current = [&] { return scopes.empty() ? of_file : scopes.back().function; };
       if (row.is_call) {
-        add_call(row, current());
+        // The line that begins a class runs outside of it, and calls its body.
+        const bool outside = !scopes.empty() && row.callee_line == row.line &&
+                             row.callee_file == row.file && !scopes.back().has_body;
+        const FunctionId around = scopes.size() > 1 ? scopes[scopes.size() - 2].function : of_file;
+        add_call(row, outside ? around : current());
         continue;
       }
       enter(row, scopes);
