@@ -111,6 +111,18 @@ TEST(Callgrind, TakesTimeInTheUnitOfItsWriter) {
   EXPECT_EQ(hits.whole[0], 500'000);
 }
 
+TEST(Callgrind, FunctionsThatCallEachOtherCountOnce) {
+  // main calls even for 110, even calls odd for 100, and odd calls even again for 90.
+  const Trace trace = import_or_fail(
+      "events: Ir\nfl=a.c\nfn=main\n1 5\ncfn=even\ncalls=1 2\n1 110\n"
+      "fn=even\n2 60\ncfn=odd\ncalls=3 3\n2 100\nfn=odd\n3 50\ncfn=even\ncalls=2 2\n3 90\n",
+      import_callgrind);
+  const FunctionProfile profile = function_profile(trace);
+  EXPECT_EQ(profile.total[function_named(profile, "main")], 115);
+  EXPECT_EQ(profile.total[function_named(profile, "even")], 110);
+  EXPECT_EQ(profile.total[function_named(profile, "odd")], 100);
+}
+
 TEST(Callgrind, EachPartHasItsOwnNames) {
   const Trace trace = import_or_fail(
       "version: 1\npart: 1\nevents: Ir\nfl=(1) a.c\nfn=(1) f\n1 5\n"

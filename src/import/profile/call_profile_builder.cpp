@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "import/profile/call_cycles.hpp"
 #include "import/text/numbers.hpp"
 
 namespace sonde {
@@ -48,6 +49,7 @@ void CallProfileBuilder::add(std::vector<std::int64_t>& list, std::size_t row,
 }
 
 void CallProfileBuilder::sum_totals() {
+  const std::vector<std::uint32_t> cycle = call_cycles(profile_);
   std::vector<bool> called(profile_.functions.size());
   for (const CallProfile::Call& call : profile_.calls) {
     if (call.caller != call.callee) called[call.callee.index()] = true;
@@ -55,18 +57,27 @@ void CallProfileBuilder::sum_totals() {
   for (std::size_t i = 0; i < profile_.functions.size(); ++i) {
     if (!called[i]) add(profile_.function_total, i, {&profile_.function_self[i * types_], types_});
   }
+  std::vector<std::int64_t> within(profile_.function_total.size());
   for (std::size_t i = 0; i < profile_.calls.size(); ++i) {
     const CallProfile::Call& call = profile_.calls[i];
     if (call.caller == call.callee) continue;
     const std::span<const std::int64_t> costs{&profile_.call_total[i * types_], types_};
-    add(profile_.function_total, call.callee.index(), costs);
     if (!called[call.caller.index()]) {
       add(profile_.function_total, call.caller.index(), costs);
+    }
+    const std::size_t callee = call.callee.index();
+    if (cycle[call.caller.index()] != cycle[callee]) {
+      add(profile_.function_total, callee, costs);
+      continue;
+    }
+    for (std::size_t t = 0; t < types_; ++t) {
+      within[callee * types_ + t] = std::max(within[callee * types_ + t], costs[t]);
     }
   }
   profile_.callee_self_known = false;
   for (std::size_t i = 0; i < profile_.function_self.size(); ++i) {
-    profile_.function_total[i] = std::max(profile_.function_total[i], profile_.function_self[i]);
+    profile_.function_total[i] =
+        std::max({profile_.function_total[i], profile_.function_self[i], within[i]});
   }
 }
 

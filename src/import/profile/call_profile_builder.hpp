@@ -27,7 +27,8 @@ class CallProfileBuilder {
 
   // For files that tell what calls cost, but not functions with their callees: a function that is
   // called costs what its calls cost; one that nobody calls, its own and that of the calls it
-  // makes. Calls of itself are in there already.
+  // makes. Where functions call each other in a circle, the calls inside of it are in those from
+  // outside already: only the dearest one counts, where it is more than all of those.
   void sum_totals();
 
  private:
