@@ -102,6 +102,15 @@ TEST(Pstats, ReadsCodeObjectsOfOlderPython) {
   EXPECT_EQ(trace.call_profile().function_total[0], 1'500'000'000);
 }
 
+TEST(Pstats, ReadsAFileOfPython38) {
+  const Trace trace = import_or_fail(profile_bytes("profile_py38.prof"), import_pstats);
+  EXPECT_TRUE(trace.losses().empty());
+  const FunctionProfile profile = function_profile(trace);
+  EXPECT_EQ(profile.functions.size(), 12u);
+  EXPECT_EQ(profile.functions[function_named(profile, "fib")].calls, 1219);
+  EXPECT_EQ(profile.self[function_named(profile, "busy")], 654142);
+}
+
 TEST(Pstats, ReadsSamplesOfProfilingSampling) {
   const std::string bytes = "{" + tuple({text("__sampled__")}) + "T" + key("a.py", 3, "f") +
                             entry(4, 9, 0.4, 0.9, "") + "0";
