@@ -1,5 +1,8 @@
 #include "cli/command.hpp"
 #include "cli/completion_command.hpp"
+#include "cli/convert_command.hpp"
+#include "cli/cut_command.hpp"
+#include "cli/export_command.hpp"
 #include "cli/help_command.hpp"
 #include "cli/info_command.hpp"
 #include "cli/man_command.hpp"
@@ -14,6 +17,9 @@ CommandList all_commands() {
   commands.push_back(std::make_unique<RunCommand>());
   commands.push_back(std::make_unique<ReportCommand>());
   commands.push_back(std::make_unique<InfoCommand>());
+  commands.push_back(std::make_unique<ExportCommand>());
+  commands.push_back(std::make_unique<ConvertCommand>());
+  commands.push_back(std::make_unique<CutCommand>());
   commands.push_back(std::make_unique<ServeCommand>());
   commands.push_back(std::make_unique<CompletionCommand>());
   commands.push_back(std::make_unique<HelpCommand>());

@@ -25,6 +25,10 @@ void print_warning(const std::string& message) {
   fmt::print(stderr, "sonde: warning: {}\n", safe_text(message));
 }
 
+void print_note(const std::string& message) {
+  fmt::print(stderr, "sonde: note: {}\n", safe_text(message));
+}
+
 int report_failure(const Error& error, const std::string& command) {
   if (error.code != ErrorCode::UsageError) {
     print_error(error.text());

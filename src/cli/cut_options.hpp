@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "cli/options.hpp"
+#include "trace/filter.hpp"
+
+namespace sonde {
+
+// The options that cut a piece out of a trace, the same for every command that has them.
+struct CutOptions {
+  std::string from;
+  std::string to_time;
+  std::string step;
+  std::string kind;
+  std::int64_t rank = kAnyRank;
+
+  static constexpr std::int64_t kAnyRank = -1;
+
+  void define(Options& options);
+  bool any() const {
+    return !from.empty() || !to_time.empty() || !step.empty() || !kind.empty() || rank != kAnyRank;
+  }
+
+  // Whether the words make sense, before anything is read.
+  Result<bool> check() const;
+  // What they mean for one trace: steps lie where its own do.
+  Result<TraceFilter> filter(const Trace& trace) const;
+};
+
+// "1.5s", "200ms", "10us", "500ns", "2min" as nanoseconds.
+Result<Nanos> parse_time(std::string_view text);
+
+}  // namespace sonde

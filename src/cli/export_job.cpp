@@ -1,0 +1,274 @@
+#include "cli/export_job.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "base/spelling.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cli/output_file.hpp"
+#include "cli/progress.hpp"
+#include "cli/reading.hpp"
+#include "cli/usage.hpp"
+#include "import/loader.hpp"
+#include "report/registry.hpp"
+
+namespace sonde {
+namespace {
+
+// Reads one file after the other and keeps of each what the cut takes: no more than one whole trace
+// is in memory besides the pieces.
+Result<TraceSet> read_pieces(const ExportJob& job) {
+  Progress progress;
+  LoadOptions options;
+  options.progress = [&progress](const LoadProgress& state) { progress.update(state); };
+  TraceSet pieces;
+  std::vector<Error> skipped;
+  std::string ranks;
+  for (const std::string& path : job.paths) {
+    Result<std::vector<TraceFile>> files = find_trace_files(path);
+    if (!files) {
+      skipped.push_back(files.error());
+      continue;
+    }
+    for (TraceFile& file : *files) {
+      Result<Trace> trace = load_trace(file.path, options);
+      if (!trace) {
+        skipped.push_back(trace.error());
+        continue;
+      }
+      const std::int64_t rank = trace->meta().rank;
+      if (job.cut.rank != CutOptions::kAnyRank && rank != job.cut.rank) {
+        if (rank >= 0) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+        continue;
+      }
+      Result<TraceFilter> filter = job.cut.filter(*trace);
+      if (!filter) {
+        progress.finish();
+        Error error = filter.error();
+        error.path = file.path == "-" ? "standard input" : file.path;
+        error.code = error.code == ErrorCode::UsageError ? ErrorCode::NoTraces : error.code;
+        return error;
+      }
+      Trace piece = filter->takes_all() ? std::move(*trace) : filter_trace(*trace, *filter);
+      pieces.push_back({file.run, file.worker, file.path, std::move(piece)});
+    }
+  }
+  progress.finish();
+  if (pieces.empty() && !skipped.empty() && ranks.empty()) return skipped.front();
+  if (pieces.empty()) {
+    return Error{ErrorCode::NoTraces,
+                 "no trace of rank " + std::to_string(job.cut.rank),
+                 job.paths.empty() ? std::string() : job.paths.front(),
+                 {},
+                 ranks.empty() ? "no trace tells its rank" : "there are ranks " + ranks};
+  }
+  for (const Error& error : skipped) print_warning("left out " + error.text());
+  return pieces;
+}
+
+std::string label_of(const NamedTrace& trace) {
+  if (trace.trace.meta().rank >= 0) return "rank " + std::to_string(trace.trace.meta().rank);
+  return trace.worker;
+}
+
+// A view's table instead of the trace itself.
+int write_view(const ExportJob& job, const std::string& command, const std::string& format) {
+  ReportRequest request;
+  request.view = job.view;
+  request.format = format;
+  const Result<const ReportView*> view = find_view(request);
+  if (!view) return report_failure(view.error(), command);
+  const Result<TraceSet> traces = read_pieces(job);
+  if (!traces) return report_failure(traces.error(), command);
+  const Result<std::string> text = (*view)->render(*traces, request);
+  if (!text) return report_failure(text.error(), command);
+  if (format == "csv") warn_of_losses(*traces);
+  return write_output(*text, job.output);
+}
+
+std::optional<Error> copy_file(const std::string& path, ByteSink& sink) {
+  std::FILE* file = std::fopen(path.c_str(), "rbe");
+  if (file == nullptr) return Error{ErrorCode::IoError, std::strerror(errno), path, {}, {}};
+  std::string part(1 << 20, '\0');
+  std::optional<Error> error;
+  while (!error) {
+    const std::size_t got = std::fread(part.data(), 1, part.size(), file);
+    if (got == 0) break;
+    error = sink.write({part.data(), got});
+  }
+  std::fclose(file);
+  return error ? error : sink.finish();
+}
+
+// A database that is packed goes through a file of its own.
+Result<ExportNotes> write_packed_file(const Exporter& exporter, const ExportInput& input,
+                                      Packing packing, ByteSink& sink, const std::string& beside) {
+  std::string scratch = beside + ".XXXXXX";
+  const int file = ::mkstemp(scratch.data());
+  if (file < 0) return Error{ErrorCode::IoError, std::strerror(errno), beside, {}, {}};
+  ::close(file);
+  Result<ExportNotes> notes = exporter.write_file(input, scratch);
+  std::optional<Error> error;
+  if (notes) error = copy_file(scratch, *make_packer(packing, sink));
+  ::unlink(scratch.c_str());
+  if (error) return *error;
+  return notes;
+}
+
+Result<ExportNotes> write_trace(const NamedFormat& format, const ExportInput& input,
+                                OutputFile& output, bool& reader_left) {
+  FileSink file(output.file(), output.shown());
+  const Exporter& exporter = *format.exporter;
+  Result<ExportNotes> notes = ExportNotes{};
+  if (exporter.write_file != nullptr && format.packing == Packing::None) {
+    notes = exporter.write_file(input, output.scratch());
+  } else if (exporter.write_file != nullptr) {
+    notes = write_packed_file(exporter, input, format.packing, file, output.scratch());
+  } else {
+    const std::unique_ptr<ByteSink> packer = make_packer(format.packing, file);
+    BufferedOutput out(*packer);
+    notes = exporter.write(input, out);
+    if (!notes) return notes;
+    if (std::optional<Error> error = out.finish()) {
+      reader_left = file.reader_left();
+      return *error;
+    }
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::vector<std::string> exporter_names() {
+  std::vector<std::string> names;
+  for (const Exporter& exporter : exporters()) names.emplace_back(exporter.name);
+  return names;
+}
+
+std::string exporters_text() {
+  std::string out;
+  for (const Exporter& exporter : exporters()) {
+    if (!out.empty()) out += "\n\n";
+    out += std::string(exporter.name) + ": " + std::string(exporter.description) + ". Files:";
+    for (const std::string_view ending : exporter.endings) out += " *" + std::string(ending);
+    if (exporter.name == "callgrind") out += " callgrind.out.*";
+  }
+  return out;
+}
+
+void ExportJob::define_output(Options& options) {
+  Option& option = options.text(output, "-o,--output", "FILE",
+                                "write to this file; .gz or .zst behind its name packs it");
+  option.hint = ValueHint::File;
+  option.default_text = "standard output";
+}
+
+void ExportJob::define_format(Options& options, const std::string& flags) {
+  Option& option = options.text(format, flags, "FORMAT", "what to write");
+  option.choices = exporter_names();
+  option.only_choices = true;
+  option.default_text = "as the name of the output says";
+}
+
+void ExportJob::define_looks(Options& options) {
+  Option& weights = options.text(weight, "--weight", "WEIGHT",
+                                 "what stacks are weighed by: time, memory, samples, or a type of "
+                                 "samples of the file");
+  weights.choices = {"time", "memory", "samples"};
+  weights.default_text = "the best that the trace has";
+  Option& pixels = options.integer(width, "--width", "PIXELS", "how wide a flame graph is");
+  pixels.lowest = 200;
+  pixels.highest = 20'000;
+  pixels.default_text = "1200";
+}
+
+Result<NamedFormat> ExportJob::find_format() const {
+  const NamedFormat by_name = format_of_name(output);
+  if (!format.empty()) {
+    const Exporter* exporter = find_exporter(format);
+    if (exporter == nullptr) return usage_error(unknown_word("format", format, exporter_names()));
+    Packing packing = Packing::None;
+    // A profile of pprof is packed in itself, whatever its name.
+    if (format != "pprof" && output.ends_with(".gz")) packing = Packing::Gzip;
+    if (output.ends_with(".zst")) packing = Packing::Zstd;
+    return NamedFormat{exporter, packing};
+  }
+  if (by_name.exporter != nullptr) return by_name;
+  if (is_standard_output(output))
+    return usage_error("say what to write: --to FORMAT, or a name with -o");
+  std::string known;
+  for (const Exporter& exporter : exporters())
+    known += (known.empty() ? "" : ", ") + std::string(exporter.endings.front());
+  return usage_error("'" + output + "' does not tell a format; known are " + known);
+}
+
+int ExportJob::run(const std::string& command) {
+  const Result<NamedFormat> found = find_format();
+  if (!found) return report_failure(found.error(), command);
+  const Exporter& exporter = *found->exporter;
+  if (const Result<bool> good = cut.check(); !good) return report_failure(good.error(), command);
+  const bool table = exporter.name == "csv" || exporter.name == "json";
+  if (!view.empty() && !table)
+    return report_failure(usage_error("--view is for the formats csv and json"), command);
+  if (!weight.empty() && !exporter.stacks)
+    return report_failure(usage_error("--weight is for formats of stacks, not for '" +
+                                      std::string(exporter.name) + "'"),
+                          command);
+  if (!view.empty()) {
+    if (found->packing != Packing::None)
+      return report_failure(usage_error("a report is not packed; leave out .gz or .zst"), command);
+    return write_view(*this, command, std::string(exporter.name));
+  }
+  const bool terminal = is_standard_output(output) && ::isatty(STDOUT_FILENO) == 1;
+  if (terminal && (exporter.binary || found->packing != Packing::None))
+    return report_failure(usage_error("format '" + std::string(exporter.name) +
+                                      "' is binary; give it a file with -o FILE"),
+                          command);
+  if (exporter.write_file != nullptr && is_standard_output(output))
+    return report_failure(
+        usage_error("format '" + std::string(exporter.name) + "' needs a file: -o FILE"), command);
+
+  Result<TraceSet> traces = read_pieces(*this);
+  if (!traces) return report_failure(traces.error(), command);
+  warn_of_losses(*traces);
+  std::optional<Trace> merged;
+  if (traces->size() > 1) {
+    std::vector<const Trace*> parts;
+    std::vector<std::string> labels;
+    for (const NamedTrace& trace : *traces) {
+      parts.push_back(&trace.trace);
+      labels.push_back(label_of(trace));
+    }
+    merged = merge_traces(parts, labels);
+  }
+  const std::string title = traces->size() > 1
+                                ? std::filesystem::path(paths.front()).filename().string()
+                                : traces->front().worker;
+  const ExportInput input{merged ? *merged : traces->front().trace, title, weight, width};
+
+  Result<std::unique_ptr<OutputFile>> file = OutputFile::open(output);
+  if (!file) return report_failure(file.error(), command);
+  if (exporter.write_file != nullptr && (*file)->scratch().empty())
+    return report_failure(
+        usage_error("format '" + std::string(exporter.name) + "' needs an ordinary file"), command);
+  bool reader_left = false;
+  Result<ExportNotes> notes = write_trace(*found, input, **file, reader_left);
+  if (!notes) {
+    if (reader_left && is_standard_output(output)) return kExitOk;
+    return report_failure(notes.error(), command);
+  }
+  if (std::optional<Error> error = (*file)->commit()) return report_failure(*error, command);
+  if (!notes->empty()) {
+    std::string line(exporter.name);
+    for (std::size_t i = 0; i < notes->size(); ++i) line += (i ? "; " : ": ") + (*notes)[i];
+    print_note(line);
+  }
+  return kExitOk;
+}
+
+}  // namespace sonde

@@ -1,0 +1,463 @@
+#include "export/chrome/chrome.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+#include <unordered_map>
+
+#include "export/categories.hpp"
+#include "export/chrome/metadata.hpp"
+#include "export/chrome/track_ids.hpp"
+#include "export/notes.hpp"
+#include "export/slice_facts.hpp"
+#include "export/text_forms.hpp"
+
+namespace sonde {
+namespace {
+
+// The arrows of one kind, walked along with the slices: both ends stand directly behind their
+// slice, which is how a reader knows it.
+class ArrowWalk {
+ public:
+  explicit ArrowWalk(const Links& links) : links_(links), by_target_(links.size()) {
+    std::iota(by_target_.begin(), by_target_.end(), 0u);
+    std::sort(by_target_.begin(), by_target_.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return links.to(a) < links.to(b); });
+  }
+
+  // Slices come in ascending order.
+  template <class Visit>
+  void outgoing(SliceId slice, Visit visit) {
+    for (; source_ < links_.size() && links_.from(source_) == slice; ++source_) visit(source_);
+  }
+  template <class Visit>
+  void incoming(SliceId slice, Visit visit) {
+    for (; target_ < by_target_.size() && links_.to(by_target_[target_]) == slice; ++target_)
+      visit(by_target_[target_]);
+  }
+
+ private:
+  const Links& links_;
+  std::vector<std::uint32_t> by_target_;
+  std::size_t source_ = 0;
+  std::size_t target_ = 0;
+};
+
+class ChromeWriter {
+ public:
+  ChromeWriter(const Trace& trace, BufferedOutput& output)
+      : trace_(trace),
+        slices_(trace.slices()),
+        output_(output),
+        out_(output.buffer()),
+        categories_(trace),
+        facts_(trace),
+        ids_(assign_track_ids(trace)),
+        is_trace_event_(trace.meta().format == "kineto" || trace.meta().format == "chrome"),
+        zero_(is_trace_event_ ? trace.meta().origin : 0) {
+    find_split_lanes();
+  }
+
+  ExportNotes write() {
+    out_ += "{\n";
+    append_chrome_metadata(out_, trace_);
+    out_ += "\"traceEvents\": [";
+    write_track_metadata();
+    write_slices();
+    write_markers();
+    write_allocations();
+    write_counters();
+    write_sample_events();
+    out_ += "\n]";
+    write_stack_frames();
+    write_sample_list();
+    out_ += "\n}\n";
+    tell_losses();
+    return std::move(notes_);
+  }
+
+ private:
+  // {"ph": "X", "pid": 1, "tid": 2 …
+  void begin(char phase, TrackId track, bool with_tid = true) {
+    const TrackIds& ids = ids_[track.index()];
+    out_ += first_ ? "\n{\"ph\": \"" : ",\n{\"ph\": \"";
+    first_ = false;
+    out_ += phase;
+    out_ += "\", \"pid\": ";
+    append_event_id(out_, ids.pid);
+    if (with_tid) {
+      out_ += ", \"tid\": ";
+      append_event_id(out_, ids.tid);
+    }
+  }
+  void end() {
+    out_ += '}';
+    output_.settle();
+  }
+  void text(std::string_view key, std::string_view value) {
+    out_ += ", \"";
+    out_ += key;
+    out_ += "\": ";
+    append_json_text(out_, value);
+  }
+  void time(Nanos nanos) {
+    out_ += ", \"ts\": ";
+    append_micros(out_, nanos + zero_);
+  }
+  void arguments(const std::vector<Fact>& facts) {
+    if (facts.empty()) return;
+    out_ += ", \"args\": ";
+    append_json_facts(out_, facts);
+  }
+
+  void metadata(TrackId track, std::string_view what, std::string_view key, std::string_view json) {
+    begin('M', track);
+    text("name", what);
+    out_ += ", \"ts\": 0, \"args\": {\"";
+    out_ += key;
+    out_ += "\": ";
+    out_ += json;
+    out_ += '}';
+    end();
+  }
+
+  void write_track_metadata() {
+    struct Process {
+      bool written = false;
+      bool sorted = true;  // each of its tracks has a place of its own
+      bool streams = false;
+    };
+    std::map<std::string, Process> processes;
+    std::vector<Process*> process_of(ids_.size());
+    for (std::size_t t = 0; t < ids_.size(); ++t) {
+      std::string pid;
+      append_event_id(pid, ids_[t].pid);
+      Process& process = processes[pid];
+      process_of[t] = &process;
+      const Track& track = trace_.tracks()[t];
+      process.streams = process.streams || track.type == TrackType::Stream;
+      process.sorted = process.sorted && track.sort_index != kNoNumber && !ids_[t].lane;
+    }
+    for (const TrackId id : all_tracks(trace_)) {
+      Process& process = *process_of[id.index()];
+      if (!process.written) write_process(id, process.sorted, process.streams);
+      process.written = true;
+      const Track& track = trace_.track(id);
+      const TrackIds& ids = ids_[id.index()];
+      std::string json;
+      if (track.name.valid() && !ids.tid.is_text && !ids.lane) {
+        append_json_text(json, trace_.text(track.name));
+        metadata(id, "thread_name", "name", json);
+      }
+      if (track.sort_index != kNoNumber && !ids.lane) {
+        json.clear();
+        append_integer(json, track.sort_index);
+        metadata(id, "thread_sort_index", "sort_index", json);
+      }
+    }
+  }
+
+  void write_process(TrackId track_id, bool sorted, bool streams) {
+    const Track& track = trace_.track(track_id);
+    const TrackIds& ids = ids_[track_id.index()];
+    std::string json;
+    if (track.process.valid() && !ids.pid.is_text) {
+      append_json_text(json, trace_.text(track.process));
+      metadata(track_id, "process_name", "name", json);
+    }
+    if (track.labels.valid()) {
+      json.clear();
+      append_json_text(json, trace_.text(track.labels));
+      metadata(track_id, "process_labels", "labels", json);
+    }
+    // Devices below the processes, as PyTorch has it; only where no track would take the number for
+    // its own.
+    if (!sorted || ids.pid.is_text) return;
+    constexpr std::int64_t kDevices = 5'000'000;
+    constexpr std::int64_t kMost = 1'000'000'000;
+    json.clear();
+    append_integer(json,
+                   std::clamp<std::int64_t>(ids.pid.number, 0, kMost) + (streams ? kDevices : 0));
+    metadata(track_id, "process_sort_index", "sort_index", json);
+  }
+
+  void write_slices() {
+    ArrowWalk backward(trace_.forward_to_backward());
+    ArrowWalk launches(trace_.launch_to_device());
+    ArrowWalk flows(trace_.flows());
+    // A trace-event file tells launches by correlation ids; Kineto's has arrows besides, which
+    // Sonde's reader knows for what they are.
+    const bool launch_arrows = trace_.meta().format != "chrome";
+    for (const SliceId slice : all_slices(trace_)) {
+      if (output_.failed()) return;
+      write_slice(slice);
+      walk_arrows(backward, trace_.forward_to_backward(), slice, "fwdbwd");
+      if (launch_arrows)
+        walk_arrows(launches, trace_.launch_to_device(), slice, categories_.launch_flow());
+      walk_arrows(flows, trace_.flows(), slice, "flow");
+    }
+  }
+
+  void write_slice(SliceId slice) {
+    const TrackIds& ids = ids_[slices_.track(slice).index()];
+    begin(ids.lane ? 'b' : 'X', slices_.track(slice));
+    const std::string_view category = ids.lane ? ids.lane_category : categories_.of(slice);
+    if (!category.empty()) text("cat", category);
+    text("name", trace_.name(slice));
+    if (ids.lane) lane_id(slice, ids);
+    time(slices_.start(slice));
+    if (!ids.lane) {
+      out_ += ", \"dur\": ";
+      append_micros(out_, slices_.duration(slice));
+    }
+    arguments(slice_arguments(slice));
+    end();
+    if (!ids.lane) return;
+    begin('e', slices_.track(slice));
+    text("cat", category);
+    text("name", trace_.name(slice));
+    lane_id(slice, ids);
+    time(slices_.end(slice));
+    end();
+  }
+
+  const std::vector<Fact>& slice_arguments(SliceId slice) {
+    const std::vector<Fact>& known = facts_.of(slice);
+    if (is_trace_event_) return known;
+    // The correlation id is how a reader finds the launch of device work: made up where the format
+    // that was read has another way to say it.
+    more_ = known;
+    const auto has = [&](std::string_view key) {
+      return std::any_of(more_.begin(), more_.end(), [&](const Fact& f) { return f.key == key; });
+    };
+    const Links& links = trace_.launch_to_device();
+    const SliceId launch = links.source(slice).valid()     ? links.source(slice)
+                           : !links.targets(slice).empty() ? slice
+                                                           : SliceId();
+    if (launch.valid() && !has("correlation")) {
+      Fact fact;
+      fact.key = "correlation";
+      const LaunchRow* row = trace_.launches().find(launch);
+      fact.integer = row != nullptr && row->correlation != kNoNumber
+                         ? row->correlation
+                         : static_cast<std::int64_t>(launch.value) + 1;
+      more_.push_back(fact);
+    }
+    const StringId* own = trace_.categories().find(slice);
+    if (own != nullptr && trace_.text(*own) != categories_.of(slice) && !has("category")) {
+      Fact fact;
+      fact.key = "category";
+      fact.type = Fact::Type::Text;
+      fact.text = trace_.text(*own);
+      more_.push_back(fact);
+    }
+    return more_;
+  }
+
+  void lane_id(SliceId slice, const TrackIds& ids) {
+    const auto split = split_lanes_.find(slice.value);
+    text("id", split == split_lanes_.end() ? ids.lane_id
+                                           : ids.lane_id + "#" + std::to_string(split->second));
+  }
+
+  // A reader takes begin and end for the two sides of a bracket. Slices of one name that overlap in
+  // part on one lane would be taken for nested ones: the later one goes to a lane of its own.
+  void find_split_lanes() {
+    std::vector<std::vector<SliceId>> members(trace_.tracks().size());
+    for (const SliceId slice : all_slices(trace_)) {
+      const std::size_t track = slices_.track(slice).index();
+      if (ids_[track].lane) members[track].push_back(slice);
+    }
+    for (std::vector<SliceId>& list : members) {
+      std::stable_sort(list.begin(), list.end(), [&](SliceId a, SliceId b) {
+        return slices_.start(a) != slices_.start(b) ? slices_.start(a) < slices_.start(b)
+                                                    : slices_.duration(a) > slices_.duration(b);
+      });
+      std::unordered_map<std::uint64_t, std::vector<Nanos>> open;  // by name and lane: their ends
+      for (const SliceId slice : list) {
+        for (std::uint32_t lane = 0;; ++lane) {
+          std::vector<Nanos>& ends = open[std::uint64_t{slices_.name(slice).value} << 32 | lane];
+          while (!ends.empty() && ends.back() <= slices_.start(slice)) ends.pop_back();
+          if (!ends.empty() && ends.back() < slices_.end(slice)) continue;
+          ends.push_back(slices_.end(slice));
+          if (lane > 0) split_lanes_[slice.value] = lane;
+          break;
+        }
+      }
+    }
+  }
+
+  void walk_arrows(ArrowWalk& walk, const Links& links, SliceId slice, std::string_view category) {
+    walk.outgoing(slice, [&](std::size_t i) { write_arrow(links, i, category, 's'); });
+    walk.incoming(slice, [&](std::size_t i) { write_arrow(links, i, category, 'f'); });
+  }
+
+  void write_arrow(const Links& links, std::size_t i, std::string_view category, char phase) {
+    const SliceId from = links.from(i);
+    const SliceId to = links.to(i);
+    if (ids_[slices_.track(from).index()].lane || ids_[slices_.track(to).index()].lane) {
+      async_arrows_ += phase == 's' ? 1 : 0;
+      return;
+    }
+    // An arrow cannot end before it starts.
+    const Nanos start = slices_.start(from);
+    const SliceId here = phase == 's' ? from : to;
+    begin(phase, slices_.track(here));
+    text("cat", category);
+    text("name", category);
+    out_ += ", \"id\": ";
+    append_unsigned(out_, i + 1);
+    time(std::max(start, slices_.start(here)));
+    if (phase == 'f') out_ += ", \"bp\": \"e\"";
+    end();
+  }
+
+  void write_markers() {
+    const std::vector<Marker>& markers = trace_.markers();
+    for (std::size_t i = 0; i < markers.size() && !output_.failed(); ++i) {
+      const Marker& marker = markers[i];
+      const TrackIds& ids = ids_[marker.track.index()];
+      begin(ids.lane ? 'n' : 'i', marker.track);
+      if (ids.lane) {
+        text("cat", ids.lane_category);
+        text("id", ids.lane_id);
+      } else if (marker.category.valid() && !trace_.text(marker.category).empty()) {
+        text("cat", trace_.text(marker.category));
+      }
+      text("name", trace_.text(marker.name));
+      time(marker.time);
+      const char scope = marker.scope == 'g' || marker.scope == 'p' ? marker.scope : 't';
+      text("s", std::string_view(&scope, 1));
+      arguments(facts_.of(MarkerId(i)));
+      end();
+    }
+  }
+
+  void write_allocations() {
+    for (const Allocation& allocation : trace_.allocations()) {
+      if (output_.failed()) return;
+      begin('i', allocation.track);
+      text("cat", "cpu_instant_event");
+      text("name", allocation.out_of_memory ? "[OutOfMemory]" : "[memory]");
+      time(allocation.time);
+      text("s", "t");
+      arguments(facts_.of(allocation));
+      end();
+    }
+  }
+
+  void write_counters() {
+    const std::vector<CounterValue>& counters = trace_.counters();
+    for (std::size_t i = 0; i < counters.size() && !output_.failed(); ++i) {
+      const CounterValue& value = counters[i];
+      begin('C', value.track);
+      text("name", trace_.text(value.counter));
+      time(value.time);
+      out_ += ", \"args\": {";
+      const std::string_view series = trace_.text(value.series);
+      append_json_text(out_, series.empty() ? "value" : series);
+      out_ += ": ";
+      append_real(out_, value.value);
+      out_ += '}';
+      end();
+    }
+  }
+
+  // Samples of a list carry a thread only; those of the events are all worth 1.
+  static constexpr std::string_view kListTrack = "samples of thread ";
+  bool in_list(const Sample& sample) const {
+    return sample.weight != 1 ||
+           trace_.text(trace_.track(sample.track).name).starts_with(kListTrack);
+  }
+
+  void write_sample_events() {
+    for (const Sample& sample : trace_.samples()) {
+      if (in_list(sample)) continue;
+      if (output_.failed()) return;
+      begin('P', sample.track);
+      const bool known = sample.stack.index() < trace_.stacks().size();
+      text("name", known ? trace_.text(trace_.stacks()[sample.stack.index()].function) : "");
+      time(sample.time);
+      if (known) text("sf", std::to_string(sample.stack.value));
+      end();
+    }
+  }
+
+  void write_stack_frames() {
+    if (trace_.samples().empty() || trace_.stacks().empty()) return;
+    out_ += ",\n\"stackFrames\": {";
+    for (std::size_t i = 0; i < trace_.stacks().size(); ++i) {
+      const StackFrame& frame = trace_.stacks()[i];
+      out_ += i == 0 ? "\n\"" : ",\n\"";
+      append_unsigned(out_, i);
+      out_ += "\": {\"name\": ";
+      append_json_text(out_, trace_.text(frame.function));
+      out_ += ", \"category\": ";
+      append_json_text(out_, trace_.text(frame.file));
+      if (frame.line != 0) {
+        out_ += ", \"line\": ";
+        append_integer(out_, frame.line);
+      }
+      if (frame.caller.valid()) text("parent", std::to_string(frame.caller.value));
+      end();
+    }
+    out_ += "\n}";
+  }
+
+  void write_sample_list() {
+    bool any = false;
+    for (const Sample& sample : trace_.samples()) {
+      if (!in_list(sample)) continue;
+      out_ += any ? ",\n{" : ",\n\"samples\": [\n{";
+      any = true;
+      const Track& track = trace_.track(sample.track);
+      std::string_view name = trace_.text(track.name);
+      if (name.starts_with(kListTrack)) {
+        name.remove_prefix(kListTrack.size());
+        out_ += "\"tid\": ";
+        append_json_text(out_, name);
+      } else {
+        out_ += "\"tid\": ";
+        append_event_id(out_, ids_[sample.track.index()].tid);
+      }
+      time(sample.time);
+      if (sample.stack.valid()) text("sf", std::to_string(sample.stack.value));
+      out_ += ", \"weight\": ";
+      append_real(out_, sample.weight);
+      end();
+    }
+    if (any) out_ += "\n]";
+  }
+
+  void tell_losses() {
+    note_left_out(notes_, "arrows to or from asynchronous slices", async_arrows_);
+    note_left_out(notes_, "arguments of counter values", trace_.counter_arguments().size());
+    note_left_out(notes_, "functions of a call profile", trace_.call_profile().functions.size());
+    if (trace_.sample_types().size() > 1)
+      notes_.push_back("what the samples count is not told: the format has one kind of samples");
+  }
+
+  const Trace& trace_;
+  const SliceColumns& slices_;
+  BufferedOutput& output_;
+  std::string& out_;
+  SliceCategories categories_;
+  FactSource facts_;
+  std::vector<Fact> more_;
+  std::vector<TrackIds> ids_;
+  std::unordered_map<std::uint32_t, std::uint32_t> split_lanes_;
+  bool is_trace_event_;
+  Nanos zero_;
+  bool first_ = true;
+  std::uint64_t async_arrows_ = 0;
+  ExportNotes notes_;
+};
+
+}  // namespace
+
+Result<ExportNotes> write_chrome(const ExportInput& input, BufferedOutput& out) {
+  return ChromeWriter(input.trace, out).write();
+}
+
+}  // namespace sonde
