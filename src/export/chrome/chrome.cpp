@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
 #include "export/categories.hpp"
+#include "export/chrome/arrow_times.hpp"
 #include "export/chrome/metadata.hpp"
 #include "export/chrome/track_ids.hpp"
 #include "export/notes.hpp"
@@ -55,7 +57,8 @@ class ChromeWriter {
         facts_(trace),
         ids_(assign_track_ids(trace)),
         is_trace_event_(trace.meta().format == "kineto" || trace.meta().format == "chrome"),
-        zero_(is_trace_event_ ? trace.meta().origin : 0) {
+        zero_(is_trace_event_ ? trace.meta().origin : 0),
+        arrow_times_(trace) {
     find_split_lanes();
   }
 
@@ -300,15 +303,17 @@ class ChromeWriter {
       async_arrows_ += phase == 's' ? 1 : 0;
       return;
     }
-    // An arrow cannot end before it starts.
-    const Nanos start = slices_.start(from);
-    const SliceId here = phase == 's' ? from : to;
-    begin(phase, slices_.track(here));
+    const std::optional<Nanos> end_time = arrow_times_.end(from, to);
+    if (!end_time) {
+      backward_arrows_ += phase == 's' ? 1 : 0;
+      return;
+    }
+    begin(phase, slices_.track(phase == 's' ? from : to));
     text("cat", category);
     text("name", category);
     out_ += ", \"id\": ";
     append_unsigned(out_, i + 1);
-    time(std::max(start, slices_.start(here)));
+    time(phase == 's' ? slices_.start(from) : *end_time);
     if (phase == 'f') out_ += ", \"bp\": \"e\"";
     end();
   }
@@ -432,6 +437,9 @@ class ChromeWriter {
 
   void tell_losses() {
     note_left_out(notes_, "arrows to or from asynchronous slices", async_arrows_);
+    if (backward_arrows_ > 0)
+      notes_.push_back(std::to_string(backward_arrows_) +
+                       " arrows to slices that ended before left out: an arrow needs a later end");
     note_left_out(notes_, "arguments of counter values", trace_.counter_arguments().size());
     note_left_out(notes_, "functions of a call profile", trace_.call_profile().functions.size());
     if (trace_.sample_types().size() > 1)
@@ -450,7 +458,9 @@ class ChromeWriter {
   bool is_trace_event_;
   Nanos zero_;
   bool first_ = true;
+  ArrowTimes arrow_times_;
   std::uint64_t async_arrows_ = 0;
+  std::uint64_t backward_arrows_ = 0;
   ExportNotes notes_;
 };
 
