@@ -21,6 +21,7 @@ using test::ScratchFolder;
 using testing::ProcessResult;
 using testing::run_process;
 
+const std::string kShapes = std::string(SONDE_TEST_DATA) + "/resnet50_workers0.pt.trace.json.gz";
 const std::string kTrace = std::string(SONDE_TEST_DATA) + "/resnet50_stack.pt.trace.json.gz";
 
 bool installed(const std::string& program) {
@@ -30,8 +31,8 @@ bool installed(const std::string& program) {
 #define NEEDS(program) \
   if (!installed(program)) GTEST_SKIP() << program << " is not installed"
 
-Trace real_trace() {
-  Result<Trace> trace = load_trace(kTrace);
+Trace real_trace(const std::string& path = kTrace) {
+  Result<Trace> trace = load_trace(path);
   EXPECT_TRUE(trace.ok());
   return std::move(*trace);
 }
@@ -143,7 +144,7 @@ TEST(ExportTools, SqliteAnswersTheDocumentedQueries) {
   const ScratchFolder folder;
   const std::vector<std::string> queries = documented_queries();
   ASSERT_GE(queries.size(), 10u);
-  const Trace traces[] = {real_trace(), test::rich_trace(), test::sampled_trace(),
+  const Trace traces[] = {real_trace(kShapes), test::rich_trace(), test::sampled_trace(),
                           test::profiled_trace()};
   std::vector<bool> answered(queries.size());
   for (std::size_t t = 0; t < 4; ++t) {

@@ -1,16 +1,17 @@
 #include "export/chrome/chrome.hpp"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
 #include "export/categories.hpp"
 #include "export/chrome/arrow_times.hpp"
+#include "export/chrome/arrow_walk.hpp"
+#include "export/chrome/event_writer.hpp"
 #include "export/chrome/metadata.hpp"
-#include "export/chrome/track_ids.hpp"
+#include "export/chrome/samples.hpp"
+#include "export/chrome/track_metadata.hpp"
 #include "export/notes.hpp"
 #include "export/slice_facts.hpp"
 #include "export/text_forms.hpp"
@@ -18,46 +19,14 @@
 namespace sonde {
 namespace {
 
-// The arrows of one kind, walked along with the slices: both ends stand directly behind their
-// slice, which is how a reader knows it.
-class ArrowWalk {
- public:
-  explicit ArrowWalk(const Links& links) : links_(links), by_target_(links.size()) {
-    std::iota(by_target_.begin(), by_target_.end(), 0u);
-    std::sort(by_target_.begin(), by_target_.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return links.to(a) < links.to(b); });
-  }
-
-  // Slices come in ascending order.
-  template <class Visit>
-  void outgoing(SliceId slice, Visit visit) {
-    for (; source_ < links_.size() && links_.from(source_) == slice; ++source_) visit(source_);
-  }
-  template <class Visit>
-  void incoming(SliceId slice, Visit visit) {
-    for (; target_ < by_target_.size() && links_.to(by_target_[target_]) == slice; ++target_)
-      visit(by_target_[target_]);
-  }
-
- private:
-  const Links& links_;
-  std::vector<std::uint32_t> by_target_;
-  std::size_t source_ = 0;
-  std::size_t target_ = 0;
-};
-
-class ChromeWriter {
+class ChromeWriter : EventWriter {
  public:
   ChromeWriter(const Trace& trace, BufferedOutput& output)
-      : trace_(trace),
+      : EventWriter(trace, output),
         slices_(trace.slices()),
-        output_(output),
-        out_(output.buffer()),
         categories_(trace),
         facts_(trace),
-        ids_(assign_track_ids(trace)),
         is_trace_event_(trace.meta().format == "kineto" || trace.meta().format == "chrome"),
-        zero_(is_trace_event_ ? trace.meta().origin : 0),
         arrow_times_(trace) {
     find_split_lanes();
   }
@@ -66,125 +35,20 @@ class ChromeWriter {
     out_ += "{\n";
     append_chrome_metadata(out_, trace_);
     out_ += "\"traceEvents\": [";
-    write_track_metadata();
+    write_track_metadata(*this);
     write_slices();
     write_markers();
     write_allocations();
     write_counters();
-    write_sample_events();
+    write_sample_events(*this);
     out_ += "\n]";
-    write_stack_frames();
-    write_sample_list();
+    write_sample_tables(*this);
     out_ += "\n}\n";
     tell_losses();
     return std::move(notes_);
   }
 
  private:
-  // {"ph": "X", "pid": 1, "tid": 2 …
-  void begin(char phase, TrackId track, bool with_tid = true) {
-    const TrackIds& ids = ids_[track.index()];
-    out_ += first_ ? "\n{\"ph\": \"" : ",\n{\"ph\": \"";
-    first_ = false;
-    out_ += phase;
-    out_ += "\", \"pid\": ";
-    append_event_id(out_, ids.pid);
-    if (with_tid) {
-      out_ += ", \"tid\": ";
-      append_event_id(out_, ids.tid);
-    }
-  }
-  void end() {
-    out_ += '}';
-    output_.settle();
-  }
-  void text(std::string_view key, std::string_view value) {
-    out_ += ", \"";
-    out_ += key;
-    out_ += "\": ";
-    append_json_text(out_, value);
-  }
-  void time(Nanos nanos) {
-    out_ += ", \"ts\": ";
-    append_micros(out_, nanos + zero_);
-  }
-  void arguments(const std::vector<Fact>& facts) {
-    if (facts.empty()) return;
-    out_ += ", \"args\": ";
-    append_json_facts(out_, facts);
-  }
-
-  void metadata(TrackId track, std::string_view what, std::string_view key, std::string_view json) {
-    begin('M', track);
-    text("name", what);
-    out_ += ", \"ts\": 0, \"args\": {\"";
-    out_ += key;
-    out_ += "\": ";
-    out_ += json;
-    out_ += '}';
-    end();
-  }
-
-  void write_track_metadata() {
-    struct Process {
-      bool written = false;
-      bool sorted = true;  // each of its tracks has a place of its own
-      bool streams = false;
-    };
-    std::map<std::string, Process> processes;
-    std::vector<Process*> process_of(ids_.size());
-    for (std::size_t t = 0; t < ids_.size(); ++t) {
-      std::string pid;
-      append_event_id(pid, ids_[t].pid);
-      Process& process = processes[pid];
-      process_of[t] = &process;
-      const Track& track = trace_.tracks()[t];
-      process.streams = process.streams || track.type == TrackType::Stream;
-      process.sorted = process.sorted && track.sort_index != kNoNumber && !ids_[t].lane;
-    }
-    for (const TrackId id : all_tracks(trace_)) {
-      Process& process = *process_of[id.index()];
-      if (!process.written) write_process(id, process.sorted, process.streams);
-      process.written = true;
-      const Track& track = trace_.track(id);
-      const TrackIds& ids = ids_[id.index()];
-      std::string json;
-      if (track.name.valid() && !ids.tid.is_text && !ids.lane) {
-        append_json_text(json, trace_.text(track.name));
-        metadata(id, "thread_name", "name", json);
-      }
-      if (track.sort_index != kNoNumber && !ids.lane) {
-        json.clear();
-        append_integer(json, track.sort_index);
-        metadata(id, "thread_sort_index", "sort_index", json);
-      }
-    }
-  }
-
-  void write_process(TrackId track_id, bool sorted, bool streams) {
-    const Track& track = trace_.track(track_id);
-    const TrackIds& ids = ids_[track_id.index()];
-    std::string json;
-    if (track.process.valid() && !ids.pid.is_text) {
-      append_json_text(json, trace_.text(track.process));
-      metadata(track_id, "process_name", "name", json);
-    }
-    if (track.labels.valid()) {
-      json.clear();
-      append_json_text(json, trace_.text(track.labels));
-      metadata(track_id, "process_labels", "labels", json);
-    }
-    // Devices below the processes, as PyTorch has it; only where no track would take the number for
-    // its own.
-    if (!sorted || ids.pid.is_text) return;
-    constexpr std::int64_t kDevices = 5'000'000;
-    constexpr std::int64_t kMost = 1'000'000'000;
-    json.clear();
-    append_integer(json,
-                   std::clamp<std::int64_t>(ids.pid.number, 0, kMost) + (streams ? kDevices : 0));
-    metadata(track_id, "process_sort_index", "sort_index", json);
-  }
-
   void write_slices() {
     ArrowWalk backward(trace_.forward_to_backward());
     ArrowWalk launches(trace_.launch_to_device());
@@ -369,72 +233,6 @@ class ChromeWriter {
     }
   }
 
-  // Samples of a list carry a thread only; those of the events are all worth 1.
-  static constexpr std::string_view kListTrack = "samples of thread ";
-  bool in_list(const Sample& sample) const {
-    return sample.weight != 1 ||
-           trace_.text(trace_.track(sample.track).name).starts_with(kListTrack);
-  }
-
-  void write_sample_events() {
-    for (const Sample& sample : trace_.samples()) {
-      if (in_list(sample)) continue;
-      if (output_.failed()) return;
-      begin('P', sample.track);
-      const bool known = sample.stack.index() < trace_.stacks().size();
-      text("name", known ? trace_.text(trace_.stacks()[sample.stack.index()].function) : "");
-      time(sample.time);
-      if (known) text("sf", std::to_string(sample.stack.value));
-      end();
-    }
-  }
-
-  void write_stack_frames() {
-    if (trace_.samples().empty() || trace_.stacks().empty()) return;
-    out_ += ",\n\"stackFrames\": {";
-    for (std::size_t i = 0; i < trace_.stacks().size(); ++i) {
-      const StackFrame& frame = trace_.stacks()[i];
-      out_ += i == 0 ? "\n\"" : ",\n\"";
-      append_unsigned(out_, i);
-      out_ += "\": {\"name\": ";
-      append_json_text(out_, trace_.text(frame.function));
-      out_ += ", \"category\": ";
-      append_json_text(out_, trace_.text(frame.file));
-      if (frame.line != 0) {
-        out_ += ", \"line\": ";
-        append_integer(out_, frame.line);
-      }
-      if (frame.caller.valid()) text("parent", std::to_string(frame.caller.value));
-      end();
-    }
-    out_ += "\n}";
-  }
-
-  void write_sample_list() {
-    bool any = false;
-    for (const Sample& sample : trace_.samples()) {
-      if (!in_list(sample)) continue;
-      out_ += any ? ",\n{" : ",\n\"samples\": [\n{";
-      any = true;
-      const Track& track = trace_.track(sample.track);
-      std::string_view name = trace_.text(track.name);
-      if (name.starts_with(kListTrack)) {
-        name.remove_prefix(kListTrack.size());
-        out_ += "\"tid\": ";
-        append_json_text(out_, name);
-      } else {
-        out_ += "\"tid\": ";
-        append_event_id(out_, ids_[sample.track.index()].tid);
-      }
-      time(sample.time);
-      if (sample.stack.valid()) text("sf", std::to_string(sample.stack.value));
-      out_ += ", \"weight\": ";
-      append_real(out_, sample.weight);
-      end();
-    }
-    if (any) out_ += "\n]";
-  }
-
   void tell_losses() {
     note_left_out(notes_, "arrows to or from asynchronous slices", async_arrows_);
     if (backward_arrows_ > 0)
@@ -446,18 +244,12 @@ class ChromeWriter {
       notes_.push_back("what the samples count is not told: the format has one kind of samples");
   }
 
-  const Trace& trace_;
   const SliceColumns& slices_;
-  BufferedOutput& output_;
-  std::string& out_;
   SliceCategories categories_;
   FactSource facts_;
   std::vector<Fact> more_;
-  std::vector<TrackIds> ids_;
   std::unordered_map<std::uint32_t, std::uint32_t> split_lanes_;
   bool is_trace_event_;
-  Nanos zero_;
-  bool first_ = true;
   ArrowTimes arrow_times_;
   std::uint64_t async_arrows_ = 0;
   std::uint64_t backward_arrows_ = 0;
