@@ -71,9 +71,8 @@ CREATE TABLE line_costs(line_id INTEGER NOT NULL, type_id INTEGER NOT NULL, self
 inline constexpr std::string_view kSqliteIndices = R"sql(
 CREATE INDEX slice_by_track ON slice(track_id, start_ns);
 CREATE INDEX slice_by_name ON slice(name_id);
-CREATE INDEX slice_by_kind ON slice(kind_id);
 CREATE INDEX slice_by_parent ON slice(parent_id) WHERE parent_id IS NOT NULL;
-CREATE INDEX arguments_by_owner ON arguments(owner, owner_id);
+CREATE INDEX arguments_by_owner ON arguments(owner_id, owner);
 CREATE INDEX links_by_from ON links(from_id);
 CREATE INDEX links_by_to ON links(to_id);
 CREATE INDEX counters_by_name ON counters(counter_id, time_ns);
