@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
 
 #include "base/spelling.hpp"
 #include "cli/command.hpp"
@@ -71,9 +72,22 @@ Result<TraceSet> read_pieces(const ExportJob& job) {
   return pieces;
 }
 
-std::string label_of(const NamedTrace& trace) {
-  if (trace.trace.meta().rank >= 0) return "rank " + std::to_string(trace.trace.meta().rank);
-  return trace.worker;
+// What stands in front of the names of processes: nothing where no two traces share one.
+std::vector<std::string> labels_of(const TraceSet& traces) {
+  std::map<std::pair<std::int64_t, std::string_view>, std::size_t> owners;
+  bool shared = false;
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    for (const Track& track : traces[i].trace.tracks()) {
+      const auto key = std::pair(track.pid, traces[i].trace.text(track.process));
+      shared = shared || owners.try_emplace(key, i).first->second != i;
+    }
+  }
+  std::vector<std::string> labels(traces.size());
+  for (std::size_t i = 0; shared && i < traces.size(); ++i) {
+    const std::int64_t rank = traces[i].trace.meta().rank;
+    labels[i] = rank >= 0 ? "rank " + std::to_string(rank) : traces[i].worker;
+  }
+  return labels;
 }
 
 // A view's table instead of the trace itself.
@@ -239,12 +253,8 @@ int ExportJob::run(const std::string& command) {
   std::optional<Trace> merged;
   if (traces->size() > 1) {
     std::vector<const Trace*> parts;
-    std::vector<std::string> labels;
-    for (const NamedTrace& trace : *traces) {
-      parts.push_back(&trace.trace);
-      labels.push_back(label_of(trace));
-    }
-    merged = merge_traces(parts, labels);
+    for (const NamedTrace& trace : *traces) parts.push_back(&trace.trace);
+    merged = merge_traces(parts, labels_of(*traces));
   }
   const std::string title = traces->size() > 1
                                 ? std::filesystem::path(paths.front()).filename().string()

@@ -1,5 +1,8 @@
 #include "export/categories.hpp"
 
+#include <array>
+#include <string>
+
 namespace sonde {
 namespace {
 
@@ -99,7 +102,6 @@ std::string_view SliceCategories::of_others(SliceId slice) const {
     case SliceKind::DeviceRange:
       return "gpu_user_annotation";
     case SliceKind::PythonFunction:
-    case SliceKind::Module:
       return "python_function";
     case SliceKind::Overhead:
       return "overhead";
@@ -108,13 +110,22 @@ std::string_view SliceCategories::of_others(SliceId slice) const {
     default:
       break;
   }
+  // The reader knows modules by their names.
+  if (kind == SliceKind::Module && trace_.name(slice).starts_with("nn.Module: "))
+    return "python_function";
   // Of a trace-event file, only names can have made such kinds.
   const OperatorRow* row = trace_.operators().find(slice);
   const bool by_name = trace_.meta().format == "chrome" && row != nullptr;
   if (kind == SliceKind::Communication && !(by_name && is_collective_name(trace_.name(slice))))
     return "collective_comm";
   if (by_name) return row->is_annotation ? "user_annotation" : "operator";
-  return kind_name(kind);
+  static const std::array<std::string, kSliceKindCount> kOwn = [] {
+    std::array<std::string, kSliceKindCount> words;
+    for (std::size_t i = 0; i < words.size(); ++i)
+      words[i] = "sonde." + std::string(kSliceKindNames[i]);
+    return words;
+  }();
+  return kOwn[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace sonde

@@ -2,12 +2,14 @@
 
 #include <filesystem>
 #include <random>
+#include <set>
 
 #include "import/loader.hpp"
 #include "report/styles/torch.hpp"
 #include "tests/support/export_text.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/import_text.hpp"
+#include "tests/support/rich_trace.hpp"
 #include "tests/support/same_trace.hpp"
 
 namespace sonde {
@@ -125,6 +127,54 @@ TEST(ExportChrome, ArgumentsOfSlicesMarkersAndCountersComeBack) {
   ASSERT_EQ(trace.arguments().of(SliceId(std::uint32_t{0})).size(), 5u)
       << "the reader dropped arguments";
   EXPECT_EQ(trace.marker_arguments().size(), 1u);
+}
+
+// What another format told comes back from the file as far as the format can say it.
+TEST(ExportChrome, OtherSourcesKeepKindsLinksAndPoints) {
+  const Trace trace = test::rich_trace();
+  const test::Exported file = export_text("chrome", trace);
+  ASSERT_EQ(file.error, "");
+  const Result<Trace> again = read_again(file.text);
+  ASSERT_TRUE(again.ok()) << again.error().text();
+  EXPECT_EQ(again->meta().format, "chrome");
+  ASSERT_EQ(again->slice_count(), trace.slice_count());
+  std::multiset<std::tuple<Nanos, Nanos, std::string, std::string>> before;
+  std::multiset<std::tuple<Nanos, Nanos, std::string, std::string>> after;
+  const auto collect = [](const Trace& from, auto& into) {
+    for (const SliceId s : all_slices(from)) {
+      into.insert({from.slices().start(s), from.slices().duration(s), std::string(from.name(s)),
+                   std::string(kind_name(from.slices().kind(s)))});
+    }
+  };
+  collect(trace, before);
+  collect(*again, after);
+  EXPECT_EQ(before, after);
+  EXPECT_EQ(again->launch_to_device().size(), 1u);
+  EXPECT_EQ(again->forward_to_backward().size(), 1u);
+  EXPECT_EQ(again->flows().size(), 2u) << "the launch's arrow is an arrow, too";
+  EXPECT_EQ(again->markers().size(), trace.markers().size());
+  EXPECT_EQ(again->counters().size(), trace.counters().size());
+  EXPECT_EQ(again->counters()[1].value, 1e20);
+  EXPECT_EQ(again->allocations().size(), trace.allocations().size());
+}
+
+TEST(ExportChrome, EveryKindComesBack) {
+  TraceBuilder builder;
+  builder.meta().format = "sonde";
+  const TrackId track = builder.add_track({});
+  for (std::size_t k = 0; k < kSliceKindCount; ++k)
+    builder.add_slice(static_cast<Nanos>(k) * 10, 5, track, builder.intern("x"),
+                      static_cast<SliceKind>(k));
+  builder.nest(1);
+  const Trace trace = builder.finish();
+  const Trace again = test::chrome(export_text("chrome", trace).text);
+  ASSERT_EQ(again.slice_count(), kSliceKindCount);
+  for (const SliceId s : all_slices(trace)) {
+    const SliceKind kind = trace.slices().kind(s);
+    // Without a category there is nothing to tell "other" by.
+    const SliceKind expected = kind == SliceKind::Other ? SliceKind::UserRange : kind;
+    EXPECT_EQ(kind_name(again.slices().kind(s)), kind_name(expected));
+  }
 }
 
 // Random traces of the general format: threads, streams, asynchronous lanes, arrows, odd names.

@@ -55,6 +55,9 @@ constexpr std::array kCategories = {
     KnownCategory{"hardware_counters", known(SliceKind::Other)},
 };
 
+// "sonde.forward": what Sonde writes for kinds that no profiler has a category for.
+constexpr std::string_view kOwnKinds = "sonde.";
+
 bool is_data_loader(std::string_view name) {
   return (name.starts_with("enumerate(DataLoader)#") && name.ends_with(".__next__")) ||
          name.starts_with("enumerate(DataPipe)#");
@@ -68,6 +71,12 @@ KinetoCategory kineto_category(std::string_view category) {
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   for (const KnownCategory& entry : kCategories) {
     if (entry.name == lower) return entry.category;
+  }
+  if (lower.starts_with(kOwnKinds)) {
+    const std::string_view word = std::string_view(lower).substr(kOwnKinds.size());
+    const auto kind = std::find(kSliceKindNames.begin(), kSliceKindNames.end(), word);
+    if (kind != kSliceKindNames.end())
+      return known(static_cast<SliceKind>(kind - kSliceKindNames.begin()));
   }
   return {};
 }
