@@ -227,7 +227,8 @@ TEST_F(Cli, EqualRunsGiveEqualBytesInAnyLocale) {
 TEST_F(Cli, HelpAndVersion) {
   const ProcessResult help = sonde({"--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* name : {"run", "report", "info", "serve", "completion", "help"}) {
+  for (const char* name :
+       {"run", "report", "info", "export", "convert", "cut", "serve", "completion", "help"}) {
     EXPECT_NE(help.out.find(std::string("\n  ") + name), std::string::npos) << name;
     const ProcessResult one = sonde({"help", name});
     EXPECT_EQ(one.status, 0);

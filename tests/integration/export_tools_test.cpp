@@ -183,6 +183,21 @@ TEST(ExportTools, SqliteHoldsEveryRow) {
   EXPECT_EQ(ask("SELECT name FROM steps"), "Step#3\n");
 }
 
+TEST(ExportTools, TheFlamegraphIsWellFormed) {
+  NEEDS("python3");
+  const ScratchFolder folder;
+  const Trace traces[] = {real_trace(), real_trace(kShapes), test::rich_trace(),
+                          test::sampled_trace(), test::profiled_trace()};
+  for (const Trace& trace : traces) {
+    const std::string file = folder.write("x.svg", export_text("flamegraph", trace).text);
+    const ProcessResult result = run_process(
+        {"python3", "-c",
+         "import sys, xml.etree.ElementTree as e; print(len(e.parse(sys.argv[1]).getroot()))",
+         file});
+    EXPECT_EQ(result.status, 0) << result.err;
+  }
+}
+
 // A page of its own around the picture: Chromium prints what became of it.
 ProcessResult chromium(const ScratchFolder& folder, const std::string& url) {
   const std::string profile = (folder.path() / "profile").string();
@@ -208,6 +223,11 @@ TEST(ExportTools, ChromiumRunsTheFlamegraph) {
   EXPECT_NE(search.out.find("class=\"f hit\""), std::string::npos);
   EXPECT_NE(search.out.find("Clear search"), std::string::npos);
   EXPECT_EQ(search.out.find("<parsererror"), std::string::npos);
+
+  const std::string real = folder.write("real.svg", export_text("flamegraph", real_trace()).text);
+  const ProcessResult page = chromium(folder, "file://" + real + "#s=conv");
+  EXPECT_NE(page.out.find("data-ready=\"yes\""), std::string::npos) << page.out.substr(0, 1000);
+  EXPECT_NE(page.out.find(">Matched: "), std::string::npos);
 
   const ProcessResult zoom = chromium(folder, "file://" + file + "#z=inner");
   ASSERT_EQ(zoom.status, 0) << zoom.err;

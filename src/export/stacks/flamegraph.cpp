@@ -179,7 +179,7 @@ Result<ExportNotes> write_flamegraph(const ExportInput& input, BufferedOutput& o
     const double total = layout.total(drawn.node);
     out += " (";
     append_xml_text(out, value_text(total, type));
-    out += ", " + format_percent(100 * total / layout.whole());
+    append_xml_text(out, ", " + format_percent(100 * total / layout.whole()));
     const double self = drawn.node == 0 ? 0 : tree.self(drawn.node, tree.main_type);
     if (self > 0 && self < total) {
       out += "; self ";
