@@ -89,6 +89,7 @@ std::uint64_t TrackTable::write_lane(const Track& track, std::uint64_t parent,
   std::string name(trace_.text(track.name));
   if (track.type == TrackType::Stream && !name.starts_with("stream"))
     name = "stream " + std::to_string(track.tid);
+  while (name.ends_with(' ')) name.pop_back();
   if (name.empty()) name = "thread " + std::to_string(track.tid);
   if (number > 0) name += " (overlap " + std::to_string(number) + ")";
   return plain(parent, name, number > 0 ? number : track.sort_index);
