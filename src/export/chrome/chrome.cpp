@@ -33,7 +33,7 @@ class ChromeWriter : EventWriter {
 
   ExportNotes write() {
     out_ += "{\n";
-    append_chrome_metadata(out_, trace_);
+    cut_properties_ = append_chrome_metadata(out_, trace_);
     out_ += "\"traceEvents\": [";
     write_track_metadata(*this);
     write_slices();
@@ -238,6 +238,14 @@ class ChromeWriter : EventWriter {
     if (backward_arrows_ > 0)
       notes_.push_back(std::to_string(backward_arrows_) +
                        " arrows to slices that ended before left out: an arrow needs a later end");
+    if (cut_properties_ > 0)
+      notes_.push_back(std::to_string(cut_properties_) +
+                       " values of the file's head were too long to be kept and are shortened or "
+                       "left out");
+    note_left_out(notes_, "stacks of allocations",
+                  static_cast<std::uint64_t>(
+                      std::count_if(trace_.allocations().begin(), trace_.allocations().end(),
+                                    [](const Allocation& a) { return a.stack.valid(); })));
     note_left_out(notes_, "arguments of counter values", trace_.counter_arguments().size());
     note_left_out(notes_, "functions of a call profile", trace_.call_profile().functions.size());
     if (trace_.sample_types().size() > 1)
@@ -251,6 +259,7 @@ class ChromeWriter : EventWriter {
   std::unordered_map<std::uint32_t, std::uint32_t> split_lanes_;
   bool is_trace_event_;
   ArrowTimes arrow_times_;
+  std::size_t cut_properties_ = 0;
   std::uint64_t async_arrows_ = 0;
   std::uint64_t backward_arrows_ = 0;
   ExportNotes notes_;

@@ -58,7 +58,7 @@ bool is_written_elsewhere(std::string_view key) {
 
 }  // namespace
 
-void append_chrome_metadata(std::string& out, const Trace& trace) {
+std::size_t append_chrome_metadata(std::string& out, const Trace& trace) {
   const TraceMeta& meta = trace.meta();
   const bool kineto = meta.format == "kineto";
   const bool is_trace_event = kineto || meta.format == "chrome";
@@ -78,11 +78,13 @@ void append_chrome_metadata(std::string& out, const Trace& trace) {
   if (kineto && meta.wall_clock &&
       (meta.base_time != 0 || property("baseTimeNanoseconds") != nullptr))
     append_member(out, "baseTimeNanoseconds", std::to_string(meta.base_time));
+  std::size_t cut = 0;  // longer than what the reader keeps
   for (const auto& [key, value] : meta.properties) {
+    if (!is_json_value(value)) ++cut;
     const bool own = key == "otherData" && !is_trace_event;
     if (!own && !is_written_elsewhere(key) && is_json_value(value)) append_member(out, key, value);
   }
-  if (is_trace_event) return;
+  if (is_trace_event) return cut;
   std::string other = "{\"source\": ";
   append_json_text(other, meta.producer.empty() ? meta.format : meta.producer);
   if (meta.wall_clock) {
@@ -93,6 +95,7 @@ void append_chrome_metadata(std::string& out, const Trace& trace) {
   }
   if (!meta.devices.empty()) other += ", \"devices\": " + devices_json(meta.devices);
   append_member(out, "otherData", other + "}");
+  return cut;
 }
 
 }  // namespace sonde

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "trace/trace.hpp"
@@ -7,6 +8,7 @@
 namespace sonde {
 
 // The members of the outermost object that stand before the events, each with a comma behind it.
-void append_chrome_metadata(std::string& out, const Trace& trace);
+// Returns how many of the file's own could not be written whole.
+std::size_t append_chrome_metadata(std::string& out, const Trace& trace);
 
 }  // namespace sonde

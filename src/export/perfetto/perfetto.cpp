@@ -175,6 +175,8 @@ class PerfettoWriter {
       event.name = allocation.out_of_memory ? "[OutOfMemory]" : "[memory]";
       event.category = "memory";
       event.facts = &facts_.of(allocation);
+      const std::string stack = callstack(allocation.stack);
+      event.callstack = stack;
       packets_.event(event);
       if (allocation.total_allocated == kNoNumber) continue;
       std::uint64_t& counter =

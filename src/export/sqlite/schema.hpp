@@ -43,7 +43,7 @@ CREATE TABLE links(kind TEXT NOT NULL, from_id INTEGER NOT NULL, to_id INTEGER N
 CREATE TABLE markers(id INTEGER PRIMARY KEY, time_ns INTEGER NOT NULL, track_id INTEGER NOT NULL,
   name_id INTEGER NOT NULL, scope TEXT NOT NULL, category_id INTEGER);
 CREATE TABLE counters(id INTEGER PRIMARY KEY, time_ns INTEGER NOT NULL, track_id INTEGER NOT NULL,
-  counter_id INTEGER NOT NULL, series_id INTEGER, value REAL NOT NULL);
+  counter_id INTEGER NOT NULL, series_id INTEGER, value REAL);
 CREATE TABLE allocations(id INTEGER PRIMARY KEY, time_ns INTEGER NOT NULL,
   track_id INTEGER NOT NULL, address INTEGER, bytes INTEGER NOT NULL, total_allocated INTEGER,
   total_reserved INTEGER, device_type INTEGER, device INTEGER, out_of_memory INTEGER NOT NULL,
@@ -53,7 +53,7 @@ CREATE TABLE stacks(id INTEGER PRIMARY KEY, caller_id INTEGER, function_id INTEG
 CREATE TABLE sample_types(id INTEGER PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL,
   timed INTEGER NOT NULL);
 CREATE TABLE samples(id INTEGER PRIMARY KEY, time_ns INTEGER NOT NULL, track_id INTEGER NOT NULL,
-  stack_id INTEGER, type_id INTEGER NOT NULL, weight REAL NOT NULL);
+  stack_id INTEGER, type_id INTEGER NOT NULL, weight REAL);
 CREATE TABLE cost_types(id INTEGER PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL);
 CREATE TABLE functions(id INTEGER PRIMARY KEY, name TEXT NOT NULL, file TEXT, module TEXT,
   line INTEGER, calls INTEGER, primitive_calls INTEGER);

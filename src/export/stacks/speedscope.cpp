@@ -137,8 +137,8 @@ class SpeedscopeWriter {
     double sum = 0;
     for (std::uint32_t i = 1; i < tree.nodes().size(); ++i)
       sum += std::max(0.0, tree.self(i, tree.main_type));
-    begin_profile("sampled", tree.title.empty() ? type.name : tree.title, speedscope_unit(type.unit),
-                  0, sum);
+    begin_profile("sampled", tree.title.empty() ? type.name : tree.title,
+                  speedscope_unit(type.unit), 0, sum);
     out_ += ", \"samples\": [";
     std::string weights;
     std::vector<std::uint32_t> frames;
@@ -253,6 +253,7 @@ Result<ExportNotes> write_speedscope(const ExportInput& input, BufferedOutput& o
   note_left_out(notes, "arguments of slices", trace.arguments().size());
   note_left_out(notes, "counter values", trace.counters().size());
   note_left_out(notes, "markers", trace.markers().size());
+  if (time_line) note_left_out(notes, "allocations", trace.allocations().size());
   note_left_out(
       notes, "arrows",
       trace.flows().size() + trace.launch_to_device().size() + trace.forward_to_backward().size());
