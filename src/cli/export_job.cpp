@@ -105,6 +105,20 @@ int write_view(const ExportJob& job, const std::string& command, const std::stri
   return write_output(*text, job.output);
 }
 
+// What a format of stacks cannot have, of what there is.
+std::string beyond_stacks(const Trace& trace) {
+  std::string list;
+  const auto add = [&](bool there, const char* what) {
+    if (there) list += (list.empty() ? "" : ", ") + std::string(what);
+  };
+  add(trace.slice_count() > 0, "times");
+  add(!trace.arguments().empty() || !trace.operators().empty(), "arguments");
+  add(!trace.counters().empty(), "counters");
+  add(!trace.markers().empty(), "markers");
+  add(trace.flows().size() + trace.launch_to_device().size() > 0, "arrows");
+  return list.empty() ? list : "only stacks are written, no " + list;
+}
+
 std::optional<Error> copy_file(const std::string& path, ByteSink& sink) {
   std::FILE* file = std::fopen(path.c_str(), "rbe");
   if (file == nullptr) return Error{ErrorCode::IoError, std::strerror(errno), path, {}, {}};
@@ -273,6 +287,9 @@ int ExportJob::run(const std::string& command) {
     return report_failure(notes.error(), command);
   }
   if (std::optional<Error> error = (*file)->commit()) return report_failure(*error, command);
+  const std::string lacking = beyond_stacks(input.trace);
+  if (exporter.stacks && exporter.name != "speedscope" && !lacking.empty())
+    notes->push_back(lacking);
   if (!notes->empty()) {
     std::string line(exporter.name);
     for (std::size_t i = 0; i < notes->size(); ++i) line += (i ? "; " : ": ") + (*notes)[i];

@@ -217,6 +217,13 @@ TEST(ExportCommand, WhatIsLeftOutIsToldInOneLine) {
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1);
 }
 
+TEST(ExportCommand, FormatsOfStacksTellWhatTheyLack) {
+  const ProcessResult result = sonde({"export", kTrace, "--to", "collapsed"});
+  EXPECT_EQ(
+      result.err,
+      "sonde: note: collapsed: only stacks are written, no times, arguments, markers, arrows\n");
+}
+
 TEST(ExportCommand, ReadsStandardInput) {
   const ProcessResult file = sonde({"export", kTrace, "--to", "collapsed"});
   const ProcessResult input = sonde({"export", "-", "--to", "collapsed"}, read_bytes(kTrace));

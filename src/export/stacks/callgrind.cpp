@@ -99,8 +99,10 @@ class CallgrindWriter {
       const std::string base = name;
       for (int n = 2; !taken.insert(name).second; ++n) name = base + std::to_string(n);
       const std::string unit = is_time_unit(type.unit) ? "nanoseconds" : type.unit;
-      out_ +=
-          "event: " + name + " : " + one_line(type.name) + (unit.empty() ? "" : ", " + unit) + "\n";
+      std::string long_name = one_line(type.name) + (unit.empty() ? "" : ", " + unit);
+      std::replace_if(
+          long_name.begin(), long_name.end(), [](char c) { return c == '=' || c == ':'; }, ' ');
+      out_ += "event: " + name + " : " + long_name + "\n";
       names += " " + name;
     }
     out_ += "events:" + names + "\nsummary:";
