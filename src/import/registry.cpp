@@ -12,6 +12,7 @@
 #include "import/pprof/pprof.hpp"
 #include "import/pprofile/pprofile.hpp"
 #include "import/pstats/pstats.hpp"
+#include "import/perfetto/perfetto.hpp"
 #include "import/sonde_run/sonde_run.hpp"
 #include "import/speedscope/speedscope.hpp"
 #include "import/tracemalloc/tracemalloc.hpp"
@@ -31,6 +32,7 @@ constexpr Importer kImporters[] = {
     {"mojo", "Austin's MOJO", looks_like_mojo, import_mojo, true},
     {"speedscope", "speedscope JSON", looks_like_speedscope, import_speedscope, true},
     {"vprof", "vprof JSON", looks_like_vprof, import_vprof, true},
+    {"perfetto", "Perfetto trace", looks_like_perfetto, import_perfetto, true},
     {"kineto", "PyTorch profiler (Kineto) trace", looks_like_kineto, import_kineto},
     {"mxnet", "MXNet profiler dump", looks_like_mxnet, import_mxnet},
     {"chrome", "Chrome trace-event JSON", looks_like_chrome, import_chrome},

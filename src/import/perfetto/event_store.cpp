@@ -1,0 +1,267 @@
+#include "import/perfetto/event_store.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <tuple>
+
+#include "import/perfetto/known_arguments.hpp"
+#include "import/trace_event/correlation.hpp"
+
+namespace sonde::perfetto {
+namespace {
+
+template <class Owner>
+Argument<Owner> owned(Owner owner, const PendingArgument& argument) {
+  switch (argument.type) {
+    case ArgType::Integer:
+      return {owner, argument.key, std::bit_cast<std::int64_t>(argument.bits)};
+    case ArgType::Real:
+      return {owner, argument.key, std::bit_cast<double>(argument.bits)};
+    default:
+      return {owner, argument.key, StringId(static_cast<std::uint32_t>(argument.bits)),
+              argument.type};
+  }
+}
+
+}  // namespace
+
+void EventStore::begin_slice(const Event& event) {
+  const auto number = static_cast<std::uint32_t>(begins_.size());
+  const TrackId track = tracks_.track(event.track);
+  begins_.push_back({event.time, 0, track, event.name, event.category, event.stack});
+  halves_.push_back({event.time, track, number, kNone});
+  for (const PendingArgument& argument : event.arguments) arguments_.push_back({number, argument});
+  for (const Flow& flow : event.flows) {
+    flows_.push_back(
+        {flow.id, event.time, number, static_cast<std::uint32_t>(flows_.size()), flow.ends});
+  }
+}
+
+void EventStore::end_slice(const Event& event) {
+  std::uint32_t end = kNone;
+  if (!event.arguments.empty() || !event.flows.empty()) {
+    end = static_cast<std::uint32_t>(ends_.size());
+    ends_.push_back({static_cast<std::uint32_t>(end_arguments_.size()),
+                     static_cast<std::uint32_t>(event.arguments.size()),
+                     static_cast<std::uint32_t>(end_flows_.size()),
+                     static_cast<std::uint32_t>(event.flows.size())});
+    end_arguments_.insert(end_arguments_.end(), event.arguments.begin(), event.arguments.end());
+    end_flows_.insert(end_flows_.end(), event.flows.begin(), event.flows.end());
+  }
+  halves_.push_back({event.time, tracks_.track(event.track), kNone, end});
+}
+
+void EventStore::add_instant(const Event& event) {
+  Marker marker;
+  marker.time = event.time;
+  marker.track = tracks_.track(event.track);
+  marker.name = event.name;
+  marker.category = event.category;
+  marker.scope = tracks_.scope(event.track);
+  const MarkerId id = builder_.add_marker(marker);
+  for (const PendingArgument& argument : event.arguments) {
+    builder_.add_argument(owned(id, argument));
+  }
+  builder_.losses().add("flows_of_instants", Severity::Info,
+                        "Arrows from or to instants; Sonde draws arrows between slices only.",
+                        event.flows.size());
+}
+
+void EventStore::add_counter(const Event& event, std::uint64_t uuid, double value) {
+  Descriptor& descriptor = tracks_.at(uuid);
+  value *= static_cast<double>(descriptor.multiplier);
+  if (descriptor.incremental) {
+    descriptor.total += value;
+    value = descriptor.total;
+  }
+  if (!(value >= -1e300 && value <= 1e300)) {
+    builder_.losses().add("odd_counter_values", Severity::Warning,
+                          "Counter values that are no finite number; they are left out.");
+    return;
+  }
+  CounterValue counter;
+  counter.time = event.time;
+  counter.track = tracks_.track(uuid);
+  counter.counter = descriptor.name.valid() ? descriptor.name : builder_.intern("counter");
+  counter.value = value;
+  const CounterId id = builder_.add_counter(counter);
+  for (const PendingArgument& argument : event.arguments) {
+    builder_.add_argument(owned(id, argument));
+  }
+}
+
+// An end closes the innermost open slice of its track, in the order of time.
+void EventStore::pair_halves() {
+  std::stable_sort(halves_.begin(), halves_.end(), [](const Half& a, const Half& b) {
+    return std::tie(a.track, a.time) < std::tie(b.track, b.time);
+  });
+  std::vector<std::uint32_t> open;
+  std::uint64_t without_begin = 0;
+  std::uint64_t without_end = 0;
+  for (std::size_t i = 0; i < halves_.size(); ++i) {
+    const Half& half = halves_[i];
+    if (half.begin != kNone) {
+      open.push_back(half.begin);
+    } else if (open.empty()) {
+      ++without_begin;
+    } else {
+      const std::uint32_t number = open.back();
+      open.pop_back();
+      begins_[number].duration = std::min(half.time - begins_[number].start, kMaxDuration);
+      if (half.end != kNone) {
+        const EndArguments& end = ends_[half.end];
+        for (std::uint32_t a = 0; a < end.count; ++a) {
+          arguments_.push_back({number, end_arguments_[end.first + a]});
+        }
+        for (std::uint32_t f = 0; f < end.flow_count; ++f) {
+          const Flow& flow = end_flows_[end.first_flow + f];
+          flows_.push_back(
+              {flow.id, half.time, number, static_cast<std::uint32_t>(flows_.size()), flow.ends});
+        }
+      }
+    }
+    if (i + 1 == halves_.size() || halves_[i + 1].track != half.track) {
+      for (const std::uint32_t number : open) {
+        begins_[number].duration = std::min(half.time - begins_[number].start, kMaxDuration);
+      }
+      without_end += open.size();
+      open.clear();
+    }
+  }
+  builder_.losses().add("end_without_begin", Severity::Warning,
+                        "Ends of slices whose begin is not in the file; they are passed over.",
+                        without_begin);
+  builder_.losses().add("begin_without_end", Severity::Info,
+                        "Slices that nothing ends; they reach to the last event of their track.",
+                        without_end);
+  halves_ = {};
+  std::stable_sort(
+      arguments_.begin(), arguments_.end(),
+      [](const OwnedArgument& a, const OwnedArgument& b) { return a.owner < b.owner; });
+}
+
+void EventStore::draw_flows() {
+  std::sort(flows_.begin(), flows_.end(), [](const FlowPoint& a, const FlowPoint& b) {
+    return std::tie(a.id, a.time, a.order) < std::tie(b.id, b.time, b.order);
+  });
+  for (std::size_t i = 0; i + 1 < flows_.size(); ++i) {
+    const FlowPoint& from = flows_[i];
+    const FlowPoint& to = flows_[i + 1];
+    if (from.id != to.id || from.ends || from.slice == to.slice) continue;
+    arrows_.emplace_back(from.slice, to.slice);
+  }
+  builder_.losses().add(
+      "lonely_flows", Severity::Info, "Arrows of which one end is not in the file.", [&] {
+        std::uint64_t alone = 0;
+        for (std::size_t i = 0; i < flows_.size(); ++i) {
+          const bool before = i > 0 && flows_[i - 1].id == flows_[i].id;
+          const bool behind = i + 1 < flows_.size() && flows_[i + 1].id == flows_[i].id;
+          alone += !before && !behind;
+        }
+        return alone;
+      }());
+  flows_ = {};
+}
+
+void EventStore::add_slices() {
+  std::vector<bool> has_device_work(builder_.track_count());
+  std::vector<SliceKind> kinds(begins_.size());
+  for (std::size_t i = 0; i < begins_.size(); ++i) {
+    const std::string_view category =
+        begins_[i].category.valid() ? builder_.text(begins_[i].category) : std::string_view();
+    kinds[i] = kind_of(category, builder_.text(begins_[i].name));
+    if (is_device_work(kinds[i])) has_device_work[begins_[i].track.index()] = true;
+  }
+  std::vector<std::int64_t> correlations(begins_.size(), kNoNumber);
+  std::int64_t next_correlation = 1;
+  for (const OwnedArgument& owned : arguments_) {
+    const std::string_view key = builder_.text(owned.argument.key);
+    if (owned.argument.type != ArgType::Integer || (key != "correlation" && key != "corr_id")) {
+      continue;
+    }
+    const auto value = std::bit_cast<std::int64_t>(owned.argument.bits);
+    correlations[owned.owner] = value;
+    if (value >= next_correlation && value < INT64_MAX) next_correlation = value + 1;
+  }
+  // An arrow from a call to device work is what a correlation id says elsewhere.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> plain_arrows;
+  for (auto [from, to] : arrows_) {
+    if (is_device_work(kinds[from]) && is_launch_call(kinds[to])) std::swap(from, to);
+    if (is_launch_call(kinds[from]) && is_device_work(kinds[to])) {
+      if (correlations[from] == kNoNumber && next_correlation < INT64_MAX) {
+        correlations[from] = next_correlation++;
+      }
+      if (correlations[to] == kNoNumber) correlations[to] = correlations[from];
+    } else {
+      plain_arrows.emplace_back(from, to);
+    }
+  }
+  arrows_ = std::move(plain_arrows);
+
+  std::size_t next_argument = 0;
+  for (std::uint32_t i = 0; i < begins_.size(); ++i) {
+    const Begin& begin = begins_[i];
+    const SliceKind kind = kinds[i];
+    const SliceId slice =
+        builder_.add_slice(begin.start, begin.duration, begin.track, begin.name, kind);
+    SliceRows rows;
+    for (; next_argument < arguments_.size() && arguments_[next_argument].owner == i;
+         ++next_argument) {
+      const PendingArgument& argument = arguments_[next_argument].argument;
+      if (!rows.take(kind, argument, builder_)) builder_.add_argument(owned(slice, argument));
+    }
+    if (begin.stack.valid() && is_host_operator(kind) && !rows.op.stack.valid()) {
+      rows.op.stack = begin.stack;
+      rows.has_op = true;
+    } else if (begin.stack.valid()) {
+      builder_.add_argument({slice, builder_.intern("Call stack"), begin.stack});
+    }
+    if (is_host_operator(kind) || kind == SliceKind::Step) {
+      if (rows.inputs != OperatorInputs()) rows.op.inputs = builder_.intern_inputs(rows.inputs);
+      rows.op.is_annotation = kind == SliceKind::UserRange;
+      builder_.add_operator(slice, rows.op);
+    }
+    if (is_launch_call(kind) || kind == SliceKind::Sync) {
+      if (rows.launch.correlation == kNoNumber) rows.launch.correlation = correlations[i];
+      builder_.add_launch(slice, rows.launch);
+    }
+    if (is_device_work(kind) || kind == SliceKind::DeviceRange) {
+      if (rows.device.correlation == kNoNumber) rows.device.correlation = correlations[i];
+      if (Track& track = builder_.track(begin.track); rows.device.device >= 0 && track.device < 0) {
+        track.device = rows.device.device;
+      }
+      builder_.add_device_work(slice, rows.device);
+    }
+    if (rows.has_collective) builder_.add_collective(slice, rows.collective);
+    if (begin.category.valid()) builder_.add_category(slice, begin.category);
+  }
+  arguments_ = {};
+  tracks_.finish(has_device_work);
+}
+
+void EventStore::finish(unsigned threads) {
+  pair_halves();
+  draw_flows();
+  add_slices();
+  begins_ = {};
+  builder_.nest(threads);
+  std::sort(arrows_.begin(), arrows_.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.second, a.first) < std::tie(b.second, b.first);
+  });
+  std::uint64_t second_sources = 0;
+  for (std::size_t i = 0; i < arrows_.size(); ++i) {
+    if (i > 0 && arrows_[i].second == arrows_[i - 1].second) {
+      second_sources += arrows_[i].first != arrows_[i - 1].first;
+      continue;
+    }
+    builder_.add_flow_link(SliceId(arrows_[i].first), SliceId(arrows_[i].second));
+  }
+  builder_.losses().add("second_arrows", Severity::Info,
+                        "Arrows to a slice that has one from elsewhere already; the first is kept.",
+                        second_sources);
+  link_by_correlation(builder_);
+  link_by_sequence(builder_);
+}
+
+}  // namespace sonde::perfetto

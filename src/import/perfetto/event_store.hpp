@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "import/perfetto/annotations.hpp"
+#include "import/perfetto/tracks.hpp"
+
+namespace sonde::perfetto {
+
+// Gathers the events of a trace, which may come in any order, and makes slices, markers, counters
+// and links of them.
+class EventStore {
+ public:
+  EventStore(TraceBuilder& builder, TrackTable& tracks) : builder_(builder), tracks_(tracks) {}
+
+  struct Flow {
+    std::uint64_t id = 0;
+    bool ends = false;
+  };
+  struct Event {
+    Nanos time = 0;
+    std::uint64_t track = 0;  // uuid
+    StringId name;
+    StringId category;
+    StringId stack;
+    std::vector<PendingArgument> arguments;
+    std::vector<Flow> flows;
+  };
+
+  void begin_slice(const Event& event);
+  void end_slice(const Event& event);
+  void add_instant(const Event& event);
+  void add_counter(const Event& event, std::uint64_t track, double value);
+
+  void finish(unsigned threads);
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  struct Half {
+    Nanos time;
+    TrackId track;
+    std::uint32_t begin;  // number of the slice that begins, or kNone
+    std::uint32_t end;    // number of the end event's arguments, or kNone
+  };
+  struct Begin {
+    Nanos start;
+    Nanos duration;
+    TrackId track;
+    StringId name;
+    StringId category;
+    StringId stack;
+  };
+  struct OwnedArgument {
+    std::uint32_t owner;  // a slice, by number
+    PendingArgument argument;
+  };
+  struct EndArguments {
+    std::uint32_t first;
+    std::uint32_t count;
+    std::uint32_t first_flow;
+    std::uint32_t flow_count;
+  };
+  struct FlowPoint {
+    std::uint64_t id;
+    Nanos time;
+    std::uint32_t slice;
+    std::uint32_t order;
+    bool ends;
+  };
+
+  void pair_halves();
+  void add_slices();
+  void draw_flows();
+
+  TraceBuilder& builder_;
+  TrackTable& tracks_;
+  std::vector<Half> halves_;
+  std::vector<Begin> begins_;
+  std::vector<OwnedArgument> arguments_;
+  std::vector<EndArguments> ends_;
+  std::vector<PendingArgument> end_arguments_;
+  std::vector<Flow> end_flows_;
+  std::vector<FlowPoint> flows_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> arrows_;  // slices, by number
+};
+
+}  // namespace sonde::perfetto

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "import/perfetto/annotations.hpp"
+#include "trace/builder.hpp"
+
+namespace sonde::perfetto {
+
+// What the categories of an event, joined by commas, say about its kind; Other where nothing.
+SliceKind kind_of(std::string_view categories, std::string_view name);
+
+// The rows of one slice, filled from the arguments that have a place there.
+struct SliceRows {
+  OperatorRow op;
+  LaunchRow launch;
+  DeviceRow device;
+  CollectiveRow collective;
+  OperatorInputs inputs;
+  bool has_op = false;
+  bool has_collective = false;
+
+  // True where the argument went into a row and needs no keeping.
+  bool take(SliceKind kind, const PendingArgument& argument, const TraceBuilder& builder);
+};
+
+}  // namespace sonde::perfetto

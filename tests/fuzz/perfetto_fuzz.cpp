@@ -1,0 +1,15 @@
+// The Perfetto reader, with whatever packets.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "check_trace.hpp"
+#include "import/perfetto/perfetto.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  sonde::looks_like_perfetto(bytes);
+  sonde::fuzz::import_and_check(bytes, sonde::import_perfetto);
+  return 0;
+}
