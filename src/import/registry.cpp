@@ -12,6 +12,7 @@
 #include "import/pprof/pprof.hpp"
 #include "import/pprofile/pprofile.hpp"
 #include "import/pstats/pstats.hpp"
+#include "import/nsys/nsys.hpp"
 #include "import/perfetto/perfetto.hpp"
 #include "import/sonde_run/sonde_run.hpp"
 #include "import/speedscope/speedscope.hpp"
@@ -33,6 +34,7 @@ constexpr Importer kImporters[] = {
     {"speedscope", "speedscope JSON", looks_like_speedscope, import_speedscope, true},
     {"vprof", "vprof JSON", looks_like_vprof, import_vprof, true},
     {"perfetto", "Perfetto trace", looks_like_perfetto, import_perfetto, true},
+    {"nsys", "Nsight Systems SQLite export", looks_like_nsys, import_nsys, true},
     {"kineto", "PyTorch profiler (Kineto) trace", looks_like_kineto, import_kineto},
     {"mxnet", "MXNet profiler dump", looks_like_mxnet, import_mxnet},
     {"chrome", "Chrome trace-event JSON", looks_like_chrome, import_chrome},

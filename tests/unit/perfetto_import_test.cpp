@@ -88,6 +88,8 @@ TEST(PerfettoImport, FlowsFromACallToDeviceWorkAreLaunches) {
   EXPECT_EQ(stream.device, 1);
   EXPECT_EQ(stream.tid, 7);
   EXPECT_EQ(stream.pid, 77);
+  EXPECT_EQ(trace.device_work().find(kernel)->device, 1);
+  EXPECT_EQ(trace.device_work().find(kernel)->stream, 7);
   EXPECT_TRUE(trace.losses().empty());
 }
 

@@ -199,6 +199,7 @@ void EventStore::add_slices() {
   }
   arrows_ = std::move(plain_arrows);
 
+  tracks_.finish(has_device_work);
   std::size_t next_argument = 0;
   for (std::uint32_t i = 0; i < begins_.size(); ++i) {
     const Begin& begin = begins_[i];
@@ -228,16 +229,16 @@ void EventStore::add_slices() {
     }
     if (is_device_work(kind) || kind == SliceKind::DeviceRange) {
       if (rows.device.correlation == kNoNumber) rows.device.correlation = correlations[i];
-      if (Track& track = builder_.track(begin.track); rows.device.device >= 0 && track.device < 0) {
-        track.device = rows.device.device;
-      }
+      Track& track = builder_.track(begin.track);
+      if (track.device < 0) track.device = rows.device.device;
+      if (rows.device.device < 0) rows.device.device = track.device;
+      if (rows.device.stream == kNoNumber) rows.device.stream = track.tid;
       builder_.add_device_work(slice, rows.device);
     }
     if (rows.has_collective) builder_.add_collective(slice, rows.collective);
     if (begin.category.valid()) builder_.add_category(slice, begin.category);
   }
   arguments_ = {};
-  tracks_.finish(has_device_work);
 }
 
 void EventStore::finish(unsigned threads) {
