@@ -6,6 +6,7 @@
 #include "import/kineto/kineto.hpp"
 #include "import/lprof/lprof.hpp"
 #include "import/mprof/mprof.hpp"
+#include "import/memory_snapshot/memory_snapshot.hpp"
 #include "import/mxnet/mxnet.hpp"
 #include "import/paddle/paddle.hpp"
 #include "import/perf_script/perf_script.hpp"
@@ -35,6 +36,8 @@ constexpr Importer kImporters[] = {
     {"vprof", "vprof JSON", looks_like_vprof, import_vprof, true},
     {"perfetto", "Perfetto trace", looks_like_perfetto, import_perfetto, true},
     {"nsys", "Nsight Systems SQLite export", looks_like_nsys, import_nsys, true},
+    {"memory_snapshot", "PyTorch memory snapshot", looks_like_memory_snapshot,
+     import_memory_snapshot, true},
     {"kineto", "PyTorch profiler (Kineto) trace", looks_like_kineto, import_kineto},
     {"mxnet", "MXNet profiler dump", looks_like_mxnet, import_mxnet},
     {"chrome", "Chrome trace-event JSON", looks_like_chrome, import_chrome},

@@ -111,7 +111,7 @@ void read_diagnostics(ReportFile& file) {
     ++count;
     std::string text = mend_utf8(rows.text(1).substr(0, 300));
     while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-    if (!text.ends_with('.')) text += '.';
+    if (!text.ends_with('.') && !text.ends_with('?') && !text.ends_with('!')) text += '.';
     if (messages.size() < kShown &&
         std::find(messages.begin(), messages.end(), text) == messages.end()) {
       messages.push_back(std::move(text));
