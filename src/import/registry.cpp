@@ -14,6 +14,7 @@
 #include "import/pprofile/pprofile.hpp"
 #include "import/pstats/pstats.hpp"
 #include "import/nsys/nsys.hpp"
+#include "import/onnxruntime/onnxruntime.hpp"
 #include "import/perfetto/perfetto.hpp"
 #include "import/sonde_run/sonde_run.hpp"
 #include "import/speedscope/speedscope.hpp"
@@ -38,6 +39,7 @@ constexpr Importer kImporters[] = {
     {"nsys", "Nsight Systems SQLite export", looks_like_nsys, import_nsys, true},
     {"memory_snapshot", "PyTorch memory snapshot", looks_like_memory_snapshot,
      import_memory_snapshot, true},
+    {"onnxruntime", "ONNX Runtime profile", looks_like_onnxruntime, import_onnxruntime},
     {"kineto", "PyTorch profiler (Kineto) trace", looks_like_kineto, import_kineto},
     {"mxnet", "MXNet profiler dump", looks_like_mxnet, import_mxnet},
     {"chrome", "Chrome trace-event JSON", looks_like_chrome, import_chrome},
