@@ -40,6 +40,10 @@ bool is_trace_file(const fs::path& path) {
   }
   const std::string_view head = input->head;
   const Importer* importer = importer_for(head);
+  if (importer != nullptr && importer->is_brought_along != nullptr &&
+      importer->is_brought_along(path.string())) {
+    return false;
+  }
   if (importer == nullptr || importer->has_magic) return importer != nullptr;
   // In a folder any JSON file may lie about (a config, a report): it must speak of events.
   return head.find("\"traceEvents\"") != std::string_view::npos ||

@@ -16,6 +16,7 @@
 #include "import/nsys/nsys.hpp"
 #include "import/onnxruntime/onnxruntime.hpp"
 #include "import/perfetto/perfetto.hpp"
+#include "import/rocprof/rocprof.hpp"
 #include "import/sonde_run/sonde_run.hpp"
 #include "import/speedscope/speedscope.hpp"
 #include "import/tracemalloc/tracemalloc.hpp"
@@ -40,6 +41,9 @@ constexpr Importer kImporters[] = {
     {"memory_snapshot", "PyTorch memory snapshot", looks_like_memory_snapshot,
      import_memory_snapshot, true},
     {"onnxruntime", "ONNX Runtime profile", looks_like_onnxruntime, import_onnxruntime},
+    {"rocprof", "rocprof CSV tables", looks_like_rocprof_csv, import_rocprof_csv, true,
+     is_brought_along_by_rocprof},
+    {"rocprof-json", "rocprofv3 JSON", looks_like_rocprof_json, import_rocprof_json, true},
     {"kineto", "PyTorch profiler (Kineto) trace", looks_like_kineto, import_kineto},
     {"mxnet", "MXNet profiler dump", looks_like_mxnet, import_mxnet},
     {"chrome", "Chrome trace-event JSON", looks_like_chrome, import_chrome},

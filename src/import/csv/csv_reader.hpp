@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/input/byte_source.hpp"
+
+namespace sonde {
+
+// The rows of a CSV file, one at a time: commas, fields in quotes where they need them, two quotes
+// for one, line ends of any sort. Blank lines are passed over.
+class CsvReader {
+ public:
+  explicit CsvReader(ByteSource& source) : source_(source), buffer_(std::size_t{1} << 16) {}
+
+  // Fills fields(); false at the end. A field keeps its first megabyte, a row its first 512 fields.
+  Result<bool> next();
+  const std::vector<std::string>& fields() const { return fields_; }
+
+  std::uint64_t offset() const { return row_offset_; }  // where the row begins
+  std::uint64_t bytes_read() const { return consumed_; }
+  bool ended_in_quotes() const { return ended_in_quotes_; }
+
+ private:
+  Result<int> take();  // the next byte, -1 at the end
+  void append(char c);
+  bool end_field();
+
+  static constexpr std::size_t kMaxField = std::size_t{1} << 20;
+  static constexpr std::size_t kMaxFields = 512;
+
+  ByteSource& source_;
+  std::vector<char> buffer_;
+  std::size_t at_ = 0;
+  std::size_t size_ = 0;
+  std::uint64_t consumed_ = 0;
+  std::uint64_t row_offset_ = 0;
+  std::vector<std::string> fields_;
+  std::string field_;
+  bool ended_in_quotes_ = false;
+};
+
+// The fields of a header in the text before the first line end; empty where there is none.
+std::vector<std::string> csv_header(std::string_view head);
+
+}  // namespace sonde
