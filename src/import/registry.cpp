@@ -2,11 +2,13 @@
 #include "import/callgrind/callgrind.hpp"
 #include "import/chrome/chrome.hpp"
 #include "import/collapsed/collapsed.hpp"
+#include "import/execution_trace/execution_trace.hpp"
 #include "import/importer.hpp"
 #include "import/kineto/kineto.hpp"
 #include "import/lprof/lprof.hpp"
 #include "import/mprof/mprof.hpp"
 #include "import/memory_snapshot/memory_snapshot.hpp"
+#include "import/memory_timeline/memory_timeline.hpp"
 #include "import/mxnet/mxnet.hpp"
 #include "import/paddle/paddle.hpp"
 #include "import/perf_script/perf_script.hpp"
@@ -44,6 +46,11 @@ constexpr Importer kImporters[] = {
     {"rocprof", "rocprof CSV tables", looks_like_rocprof_csv, import_rocprof_csv, true,
      is_brought_along_by_rocprof},
     {"rocprof-json", "rocprofv3 JSON", looks_like_rocprof_json, import_rocprof_json, true},
+    {"execution_trace", "PyTorch execution trace", looks_like_execution_trace,
+     import_execution_trace, true},
+    {"chakra", "Chakra execution trace", looks_like_chakra, import_chakra, true},
+    {"memory_timeline", "PyTorch memory timeline", looks_like_memory_timeline,
+     import_memory_timeline, true},
     {"kineto", "PyTorch profiler (Kineto) trace", looks_like_kineto, import_kineto},
     {"mxnet", "MXNet profiler dump", looks_like_mxnet, import_mxnet},
     {"chrome", "Chrome trace-event JSON", looks_like_chrome, import_chrome},
