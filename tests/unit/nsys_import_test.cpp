@@ -251,6 +251,22 @@ TEST(NsysImport, NvtxRangesMarksDomainsCategoriesAndPayloads) {
   EXPECT_EQ(trace.text(trace.track(trace.slices().track(forward)).name), "named by nvtx");
 }
 
+TEST(NsysImport, NumberedIterationsAreSteps) {
+  std::string rows;
+  for (const char* name : {"iteration 0", "Step_12", "iter#3", "step", "footstep 1", "epoch 2"}) {
+    rows += std::string(rows.empty() ? "" : ",") + "(1, 2, 59, '" + name + "', " + kThread + ")";
+  }
+  const Trace trace =
+      read(strings("(1,'a')") +
+           "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER,"
+           " text TEXT, globalTid INTEGER); INSERT INTO NVTX_EVENTS VALUES " +
+           rows + ";");
+  for (const SliceId slice : all_slices(trace)) {
+    EXPECT_EQ(trace.slices().kind(slice), slice.value < 3 ? SliceKind::Step : SliceKind::UserRange)
+        << trace.name(slice);
+  }
+}
+
 TEST(NsysImport, CallsOfLibrariesOverheadAndTheOperatingSystem) {
   const std::string columns = "(start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER";
   const std::string row = " VALUES (10, 20, " + kThread + ", ";

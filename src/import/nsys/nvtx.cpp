@@ -36,6 +36,21 @@ enum Column {
   kJsonId,
 };
 
+// "iteration 12", "step_3", "Iter#7": how training scripts mark their steps.
+bool names_a_step(std::string_view text) {
+  std::size_t digits = text.size();
+  while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9') --digits;
+  if (digits == text.size()) return false;
+  std::size_t end = digits;
+  while (end > 0 && std::string_view(" _#:-").find(text[end - 1]) != std::string_view::npos) --end;
+  std::string word(text.substr(0, end));
+  for (char& c : word) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  }
+  return word == "step" || word == "iteration" || word == "iter" || word == "train step" ||
+         word == "train_step" || word == "training step" || word == "training_step";
+}
+
 class NvtxReader {
  public:
   NvtxReader(ReportFile& file, const Database::Table& table) : file_(file), table_(table) {}
@@ -112,6 +127,9 @@ class NvtxReader {
       name = builder.intern(std::string(torch.name));
     }
     kind = kineto_kind_by_name(kind, builder.text(name));
+    if (kind == SliceKind::UserRange && type == kPushPop && names_a_step(builder.text(name))) {
+      kind = SliceKind::Step;
+    }
     row.is_annotation = !is_operator;
     // Ranges of the second sort may overlap in part and end on another thread.
     const TrackId track = type == kPushPop ? file_.thread(tid)
