@@ -354,6 +354,54 @@ TEST(PerfettoImport, NamesAreMendedToUtf8) {
   EXPECT_EQ(losses(trace, "invalid_utf8"), 1u);
 }
 
+TEST(PerfettoImport, AllocationsAndSamplesThatSondeWrote) {
+  PerfettoFile file = with_threads();
+  file.track(30, [](pbf_writer& t) {
+    t.add_string(2, "allocated, device 0");
+    t.add_message(8, std::string());
+  });
+  const auto stack = [](pbf_writer& e) {
+    e.add_message(55, PerfettoFile::message([](pbf_writer& c) {
+                    for (const char* name : {"main", "leaf"}) {
+                      c.add_message(1, PerfettoFile::message([&](pbf_writer& f) {
+                                      f.add_string(1, name);
+                                      f.add_string(2, "a.py");
+                                      f.add_uint32(3, 4);
+                                    }));
+                    }
+                  }));
+    PerfettoFile::annotate(e, "weight", [](pbf_writer& a) { a.add_double(5, 2.5); });
+  };
+  file.event(
+      10, 11, 3, "[memory]",
+      [](pbf_writer& e) {
+        PerfettoFile::annotate(e, "Bytes", [](pbf_writer& a) { a.add_int64(4, -64); });
+        PerfettoFile::annotate(e, "Device Id", [](pbf_writer& a) { a.add_int64(4, 0); });
+        PerfettoFile::annotate(e, "Device Type", [](pbf_writer& a) { a.add_int64(4, 1); });
+        PerfettoFile::annotate(e, "Total Allocated", [](pbf_writer& a) { a.add_int64(4, 9); });
+        PerfettoFile::annotate(e, "tag", [](pbf_writer& a) { a.add_string(6, "x"); });
+      },
+      "memory");
+  file.event(10, 30, 4, {}, [](pbf_writer& e) { e.add_double(44, 9); });
+  file.event(20, 11, 3, "cpu", stack, "sample").event(30, 11, 3, "mark", stack, "other");
+  const Trace trace = read(file);
+  ASSERT_EQ(trace.allocations().size(), 1u);
+  EXPECT_EQ(trace.allocations()[0].bytes, -64);
+  EXPECT_EQ(trace.allocations()[0].device, 0);
+  EXPECT_EQ(trace.allocations()[0].total_allocated, 9);
+  EXPECT_EQ(trace.text(trace.allocations()[0].tag), "x");
+  EXPECT_TRUE(trace.counters().empty());
+  ASSERT_EQ(trace.samples().size(), 1u);
+  EXPECT_EQ(trace.samples()[0].weight, 2.5);
+  const StackFrame& leaf = trace.stacks()[trace.samples()[0].stack.index()];
+  EXPECT_EQ(trace.text(leaf.function), "leaf");
+  EXPECT_EQ(trace.text(trace.stacks()[leaf.caller.index()].function), "main");
+  EXPECT_EQ(trace.text(trace.sample_types()[0].name), "cpu");
+  ASSERT_EQ(trace.markers().size(), 1u);
+  const auto args = trace.marker_arguments().of(MarkerId(std::uint32_t{0}));
+  EXPECT_EQ(trace.text(args.back().text()), "leaf (a.py:4);main (a.py:4)");
+}
+
 TEST(PerfettoImport, OtherProtobufFilesAreNotMistaken) {
   using namespace std::string_literals;
   EXPECT_FALSE(looks_like_perfetto("\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04"s));  // pprof

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxFrames = 1024;
 }  // namespace
 
 Callchains::Callchains(ReportFile& file, std::string_view name) : file_(file) {
-  const Database::Table* table = file.database().table(name);
+  const SqliteFile::Table* table = file.database().table(name);
   if (table == nullptr) return;
   TraceBuilder& builder = file.builder();
   std::map<std::int64_t, std::vector<Frame>> chains;

@@ -70,7 +70,7 @@ class DeviceTable {
 };
 
 void read_calls(ReportFile& file) {
-  const Database::Table* table = file.database().table("CUPTI_ACTIVITY_KIND_RUNTIME");
+  const SqliteFile::Table* table = file.database().table("CUPTI_ACTIVITY_KIND_RUNTIME");
   if (table == nullptr) return;
   TraceBuilder& builder = file.builder();
   Callchains stacks(file, "CUDA_CALLCHAINS");
@@ -108,7 +108,7 @@ void read_calls(ReportFile& file) {
 }
 
 void read_kernels(ReportFile& file) {
-  const Database::Table* table = file.database().table("CUPTI_ACTIVITY_KIND_KERNEL");
+  const SqliteFile::Table* table = file.database().table("CUPTI_ACTIVITY_KIND_KERNEL");
   if (table == nullptr) return;
   TraceBuilder& builder = file.builder();
   TableReader rows(file.database(), *table,
@@ -153,7 +153,7 @@ void read_kernels(ReportFile& file) {
 }
 
 void read_copies(ReportFile& file) {
-  const Database::Table* table = file.database().table("CUPTI_ACTIVITY_KIND_MEMCPY");
+  const SqliteFile::Table* table = file.database().table("CUPTI_ACTIVITY_KIND_MEMCPY");
   if (table == nullptr) return;
   TraceBuilder& builder = file.builder();
   TableReader rows(file.database(), *table,
@@ -197,7 +197,7 @@ void read_copies(ReportFile& file) {
 }
 
 void read_memsets(ReportFile& file) {
-  const Database::Table* table = file.database().table("CUPTI_ACTIVITY_KIND_MEMSET");
+  const SqliteFile::Table* table = file.database().table("CUPTI_ACTIVITY_KIND_MEMSET");
   if (table == nullptr) return;
   TraceBuilder& builder = file.builder();
   TableReader rows(file.database(), *table, {SONDE_NSYS_COMMON, "bytes", "value", "memKind"});
@@ -223,7 +223,7 @@ void read_memsets(ReportFile& file) {
 
 // Lengths of waiting, as the host saw them: they lie beside the streams, not on them.
 void read_synchronisation(ReportFile& file) {
-  const Database::Table* table = file.database().table("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION");
+  const SqliteFile::Table* table = file.database().table("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION");
   if (table == nullptr) return;
   TraceBuilder& builder = file.builder();
   TableReader rows(file.database(), *table, {SONDE_NSYS_COMMON, "syncType", "eventId"});
@@ -250,7 +250,7 @@ void read_synchronisation(ReportFile& file) {
 
 // A graph that was traced as a whole: the only sign of the kernels in it.
 void read_graphs(ReportFile& file) {
-  const Database::Table* table = file.database().table("CUPTI_ACTIVITY_KIND_GRAPH_TRACE");
+  const SqliteFile::Table* table = file.database().table("CUPTI_ACTIVITY_KIND_GRAPH_TRACE");
   if (table == nullptr) return;
   TraceBuilder& builder = file.builder();
   TableReader rows(file.database(), *table, {SONDE_NSYS_COMMON, "graphId", "graphExecId"});
@@ -270,7 +270,7 @@ void read_graphs(ReportFile& file) {
 
 void read_graph_nodes(ReportFile& file) {
   for (const char* name : {"CUDA_GRAPH_NODE_EVENTS", "CUDA_GRAPH_EVENTS"}) {
-    const Database::Table* table = file.database().table(name);
+    const SqliteFile::Table* table = file.database().table(name);
     if (table == nullptr) continue;
     TraceBuilder& builder = file.builder();
     TableReader rows(
@@ -312,7 +312,7 @@ void read_cuda_tables(ReportFile& file) {
 }
 
 void read_memory_usage(ReportFile& file) {
-  const Database::Table* table = file.database().table("CUDA_GPU_MEMORY_USAGE_EVENTS");
+  const SqliteFile::Table* table = file.database().table("CUDA_GPU_MEMORY_USAGE_EVENTS");
   if (table == nullptr) return;
   TraceBuilder& builder = file.builder();
   TableReader rows(file.database(), *table,

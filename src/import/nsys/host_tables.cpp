@@ -7,7 +7,7 @@
 namespace sonde::nsys {
 namespace {
 
-bool has_column(const Database::Table& table, std::string_view name) {
+bool has_column(const SqliteFile::Table& table, std::string_view name) {
   return std::find(table.columns.begin(), table.columns.end(), name) != table.columns.end();
 }
 
@@ -19,7 +19,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-void read_calls(ReportFile& file, const Database::Table& table, SliceKind kind,
+void read_calls(ReportFile& file, const SqliteFile::Table& table, SliceKind kind,
                 std::string_view category) {
   TraceBuilder& builder = file.builder();
   Callchains stacks(file, table.name == "OSRT_API" ? "OSRT_CALLCHAINS" : "");
@@ -46,20 +46,20 @@ void read_calls(ReportFile& file, const Database::Table& table, SliceKind kind,
 
 }  // namespace
 
-bool is_call_table(const Database::Table& table) {
+bool is_call_table(const SqliteFile::Table& table) {
   if (is_known_table(table.name)) return false;
   return has_column(table, "start") && has_column(table, "end") && has_column(table, "globalTid") &&
          (has_column(table, "nameId") || has_column(table, "textId"));
 }
 
 void read_host_tables(ReportFile& file) {
-  if (const Database::Table* table = file.database().table("OSRT_API")) {
+  if (const SqliteFile::Table* table = file.database().table("OSRT_API")) {
     read_calls(file, *table, SliceKind::Api, "osrt");
   }
-  if (const Database::Table* table = file.database().table("PROFILER_OVERHEAD")) {
+  if (const SqliteFile::Table* table = file.database().table("PROFILER_OVERHEAD")) {
     read_calls(file, *table, SliceKind::Overhead, "overhead");
   }
-  for (const Database::Table& table : file.database().tables()) {
+  for (const SqliteFile::Table& table : file.database().tables()) {
     if (!is_call_table(table)) continue;
     const bool communicates = table.name.starts_with("MPI_") || table.name.starts_with("NCCL_") ||
                               table.name.starts_with("UCX_") || table.name.starts_with("NVSHMEM_");

@@ -10,11 +10,11 @@ namespace sonde {
 namespace {
 
 // Why the database is no export of Nsight Systems, as far as its tables tell.
-Error not_nsys(const Database& database, const std::string& path) {
+Error not_nsys(const SqliteFile& database, const std::string& path) {
   const auto any = [&](std::string_view part) {
     return std::any_of(
         database.tables().begin(), database.tables().end(),
-        [&](const Database::Table& table) { return table.name.find(part) != std::string::npos; });
+        [&](const SqliteFile::Table& table) { return table.name.find(part) != std::string::npos; });
   };
   if (any("rocpd_")) {
     return {ErrorCode::Unsupported,
@@ -31,7 +31,7 @@ Error not_nsys(const Database& database, const std::string& path) {
             "record with nsys, and export with: nsys export --type sqlite"};
   }
   std::string names;
-  for (const Database::Table& table : database.tables()) {
+  for (const SqliteFile::Table& table : database.tables()) {
     if (names.size() > 100) break;
     if (!names.empty()) names += ", ";
     names += mend_utf8(table.name);
@@ -48,7 +48,7 @@ Error not_nsys(const Database& database, const std::string& path) {
 bool looks_like_nsys(std::string_view head) { return looks_like_sqlite(head); }
 
 Result<Trace> import_nsys(const ImportInput& input) {
-  Result<Database> database = Database::open(input);
+  Result<SqliteFile> database = SqliteFile::open(input);
   if (!database) return database.error();
   if (database->table("StringIds") == nullptr) return not_nsys(*database, input.path);
 

@@ -53,7 +53,7 @@ bool names_a_step(std::string_view text) {
 
 class NvtxReader {
  public:
-  NvtxReader(ReportFile& file, const Database::Table& table) : file_(file), table_(table) {}
+  NvtxReader(ReportFile& file, const SqliteFile::Table& table) : file_(file), table_(table) {}
 
   void read() {
     read_rows(true);
@@ -213,7 +213,7 @@ class NvtxReader {
   }
 
   ReportFile& file_;
-  const Database::Table& table_;
+  const SqliteFile::Table& table_;
   std::map<std::int64_t, StringId> domains_;
   std::map<Key, StringId> categories_;
   std::uint64_t open_ = 0;
@@ -223,7 +223,7 @@ class NvtxReader {
 }  // namespace
 
 void read_nvtx(ReportFile& file) {
-  if (const Database::Table* table = file.database().table("NVTX_EVENTS")) {
+  if (const SqliteFile::Table* table = file.database().table("NVTX_EVENTS")) {
     NvtxReader(file, *table).read();
   }
 }

@@ -9,9 +9,9 @@ constexpr const char* kStrings = "StringIds";
 
 }  // namespace
 
-ReportFile::ReportFile(Database& database, TraceBuilder& builder)
+ReportFile::ReportFile(SqliteFile& database, TraceBuilder& builder)
     : database_(database), builder_(builder), names_(builder) {
-  const Database::Table* strings = database.table(kStrings);
+  const SqliteFile::Table* strings = database.table(kStrings);
   if (strings == nullptr) return;
   strings_by_key_ = strings->row_key == "id";
   if (strings_by_key_) {
@@ -21,7 +21,7 @@ ReportFile::ReportFile(Database& database, TraceBuilder& builder)
   }
   // Without a key every question would be a walk over the whole table: one walk for all, which
   // keeps the row's number only.
-  Database::Table by_row = *strings;
+  SqliteFile::Table by_row = *strings;
   by_row.columns.emplace_back("rowid");
   by_row.row_key = "rowid";
   TableReader ids(database, by_row, {"id", "rowid"});
@@ -124,7 +124,7 @@ SliceId ReportFile::add_slice(std::optional<std::int64_t> start, std::optional<s
   return builder_.add_slice(*from, std::min(to - *from, kMaxDuration), track, name, kind);
 }
 
-void ReportFile::note_damage(const Database::Table& table, const TableReader& reader) {
+void ReportFile::note_damage(const SqliteFile::Table& table, const TableReader& reader) {
   if (reader.damage().empty()) return;
   builder_.losses().add("broken_tables", Severity::Error,
                         "Tables that are damaged; what could be read of them is here.", 1,
@@ -144,7 +144,7 @@ void ReportFile::name_tracks() {
     const auto found = processes.find(global_pid);
     return found == processes.end() ? StringId() : found->second;
   };
-  if (const Database::Table* table = database_.table("PROCESSES")) {
+  if (const SqliteFile::Table* table = database_.table("PROCESSES")) {
     TableReader rows(database_, *table, {"globalPid", "name"});
     while (rows.next()) {
       const auto pid = rows.integer(0);
@@ -162,7 +162,7 @@ void ReportFile::name_tracks() {
     }
     note_damage(*table, rows);
   }
-  if (const Database::Table* table = database_.table("ThreadNames")) {
+  if (const SqliteFile::Table* table = database_.table("ThreadNames")) {
     TableReader rows(database_, *table, {"globalTid", "nameId"});
     while (rows.next()) {
       const auto tid = rows.integer(0);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/flat_map.hpp"
-#include "import/sqlite/database.hpp"
+#include "import/sqlite/sqlite_file.hpp"
 #include "import/text/utf8.hpp"
 #include "trace/builder.hpp"
 
@@ -18,9 +18,9 @@ namespace sonde::nsys {
 // What all tables of one export share: its texts, its processes, threads and streams.
 class ReportFile {
  public:
-  ReportFile(Database& database, TraceBuilder& builder);
+  ReportFile(SqliteFile& database, TraceBuilder& builder);
 
-  Database& database() { return database_; }
+  SqliteFile& database() { return database_; }
   TraceBuilder& builder() { return builder_; }
   NamePool& names() { return names_; }
 
@@ -55,7 +55,7 @@ class ReportFile {
   void set_last_moment(Nanos time) { last_moment_ = time; }
 
   // After a table's last row.
-  void note_damage(const Database::Table& table, const TableReader& reader);
+  void note_damage(const SqliteFile::Table& table, const TableReader& reader);
   void count_row() { ++rows_; }
   std::uint64_t rows() const { return rows_; }
 
@@ -68,7 +68,7 @@ class ReportFile {
  private:
   using StreamKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 
-  Database& database_;
+  SqliteFile& database_;
   TraceBuilder& builder_;
   NamePool names_;
   std::unique_ptr<TableReader> strings_;
@@ -98,6 +98,6 @@ void note_unread_tables(ReportFile& file);
 // Whether any of the functions above reads the table, or it is known to hold nothing for a trace.
 bool is_known_table(std::string_view name);
 // Tables of library calls: start, end, globalTid and a name, whatever the library.
-bool is_call_table(const Database::Table& table);
+bool is_call_table(const SqliteFile::Table& table);
 
 }  // namespace sonde::nsys

@@ -9,7 +9,7 @@ namespace sonde::nsys {
 namespace {
 
 void read_cpu_samples(ReportFile& file) {
-  const Database::Table* table = file.database().table("COMPOSITE_EVENTS");
+  const SqliteFile::Table* table = file.database().table("COMPOSITE_EVENTS");
   if (table == nullptr) return;
   TraceBuilder& builder = file.builder();
   const Callchains stacks(file, "SAMPLING_CALLCHAINS");
@@ -40,7 +40,7 @@ void read_cpu_samples(ReportFile& file) {
 
 // Who ran on each processor, as slices on a lane of the processor.
 void read_scheduling(ReportFile& file) {
-  const Database::Table* table = file.database().table("SCHED_EVENTS");
+  const SqliteFile::Table* table = file.database().table("SCHED_EVENTS");
   if (table == nullptr) return;
   struct Switch {
     Nanos time;
@@ -96,9 +96,9 @@ void read_samples(ReportFile& file) {
 
 void read_metrics(ReportFile& file) {
   TraceBuilder& builder = file.builder();
-  if (const Database::Table* table = file.database().table("GPU_METRICS")) {
+  if (const SqliteFile::Table* table = file.database().table("GPU_METRICS")) {
     std::map<std::pair<std::int64_t, std::int64_t>, StringId> names;
-    if (const Database::Table* info = file.database().table("TARGET_INFO_GPU_METRICS")) {
+    if (const SqliteFile::Table* info = file.database().table("TARGET_INFO_GPU_METRICS")) {
       TableReader rows(file.database(), *info, {"typeId", "metricId", "metricName"});
       while (rows.next()) {
         names[{rows.integer(0, 0), rows.integer(1, 0)}] = file.names().intern(rows.text(2));
@@ -132,7 +132,7 @@ void read_metrics(ReportFile& file) {
                          "GPU metrics whose value is no finite number; they are left out.", odd);
     file.note_damage(*table, rows);
   }
-  if (const Database::Table* table = file.database().table("GENERIC_EVENTS")) {
+  if (const SqliteFile::Table* table = file.database().table("GENERIC_EVENTS")) {
     TableReader rows(file.database(), *table, {"timestamp", "rawTimestamp", "typeId", "data"});
     while (rows.next()) {
       file.count_row();

@@ -10,7 +10,7 @@ namespace {
 
 void read_versions(ReportFile& file) {
   for (const char* name : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
-    const Database::Table* table = file.database().table(name);
+    const SqliteFile::Table* table = file.database().table(name);
     if (table == nullptr) continue;
     TableReader rows(file.database(), *table, {"name", "value"});
     while (rows.next()) {
@@ -29,7 +29,7 @@ void read_versions(ReportFile& file) {
 }
 
 void read_session(ReportFile& file) {
-  if (const Database::Table* table = file.database().table("TARGET_INFO_SESSION_START_TIME")) {
+  if (const SqliteFile::Table* table = file.database().table("TARGET_INFO_SESSION_START_TIME")) {
     TableReader rows(file.database(), *table, {"utcEpochNs"});
     if (rows.next()) {
       const auto start = rows.integer(0);
@@ -40,7 +40,7 @@ void read_session(ReportFile& file) {
     }
     file.note_damage(*table, rows);
   }
-  if (const Database::Table* table = file.database().table("ANALYSIS_DETAILS")) {
+  if (const SqliteFile::Table* table = file.database().table("ANALYSIS_DETAILS")) {
     TableReader rows(file.database(), *table, {"duration"});
     if (rows.next()) {
       const auto duration = rows.integer(0);
@@ -51,11 +51,11 @@ void read_session(ReportFile& file) {
 }
 
 void read_devices(ReportFile& file) {
-  const Database::Table* table = file.database().table("TARGET_INFO_GPU");
+  const SqliteFile::Table* table = file.database().table("TARGET_INFO_GPU");
   if (table == nullptr) return;
   // Events count devices as CUDA does, this table in the order of the bus.
   std::multimap<std::int64_t, std::int64_t> cuda_ids;
-  if (const Database::Table* ids = file.database().table("TARGET_INFO_CUDA_DEVICE")) {
+  if (const SqliteFile::Table* ids = file.database().table("TARGET_INFO_CUDA_DEVICE")) {
     TableReader rows(file.database(), *ids, {"gpuId", "cudaId"});
     while (rows.next()) cuda_ids.emplace(rows.integer(0, -1), rows.integer(1, -1));
     file.note_damage(*ids, rows);
@@ -95,7 +95,7 @@ void read_devices(ReportFile& file) {
 
 // What Nsight Systems itself had to say about the recording.
 void read_diagnostics(ReportFile& file) {
-  const Database::Table* table = file.database().table("DIAGNOSTIC_EVENT");
+  const SqliteFile::Table* table = file.database().table("DIAGNOSTIC_EVENT");
   if (table == nullptr) return;
   constexpr std::int64_t kWarning = 2;
   constexpr std::int64_t kError = 3;
@@ -169,7 +169,7 @@ void read_target_info(ReportFile& file) {
 void note_unread_tables(ReportFile& file) {
   std::string names;
   std::uint64_t count = 0;
-  for (const Database::Table& table : file.database().tables()) {
+  for (const SqliteFile::Table& table : file.database().tables()) {
     if (is_known_table(table.name) || is_call_table(table) || table.columns.empty()) continue;
     TableReader rows(file.database(), table, {table.columns.front().c_str()});
     if (!rows.next()) continue;

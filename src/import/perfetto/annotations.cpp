@@ -8,7 +8,7 @@
 #include "base/json_writer.hpp"
 #include "import/perfetto/wire.hpp"
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 namespace {
 
 constexpr int kMaxDepth = 32;
@@ -192,4 +192,4 @@ bool read_annotation(std::string_view message, const Sequence& sequence, NamePoo
   return true;
 }
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

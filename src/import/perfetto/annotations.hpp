@@ -7,7 +7,7 @@
 #include "import/perfetto/sequence.hpp"
 #include "trace/arguments.hpp"
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 
 // What an event says about itself, before its owner has a number.
 struct PendingArgument {
@@ -23,4 +23,4 @@ bool read_annotation(std::string_view message, const Sequence& sequence, NamePoo
 PendingArgument integer_argument(StringId key, std::int64_t value);
 PendingArgument text_argument(StringId key, StringId text, ArgType type = ArgType::Text);
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

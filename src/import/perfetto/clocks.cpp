@@ -2,7 +2,7 @@
 
 #include "import/perfetto/wire.hpp"
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 namespace {
 
 constexpr std::uint64_t kLimit = static_cast<std::uint64_t>(kMaxTime);
@@ -115,4 +115,4 @@ std::optional<Nanos> Clocks::to_trace(std::uint64_t timestamp, std::uint32_t clo
   return time;
 }
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

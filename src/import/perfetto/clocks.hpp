@@ -10,7 +10,7 @@
 #include "trace/loss_ledger.hpp"
 #include "trace/trace.hpp"
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 
 // Brings the times of all packets to one clock, by the snapshots that a trace holds of several
 // clocks at one moment.
@@ -54,4 +54,4 @@ class Clocks {
   std::optional<Nanos> wall_offset_;
 };
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

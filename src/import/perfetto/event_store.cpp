@@ -8,7 +8,7 @@
 #include "import/perfetto/known_arguments.hpp"
 #include "import/trace_event/correlation.hpp"
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 namespace {
 
 template <class Owner>
@@ -52,7 +52,74 @@ void EventStore::end_slice(const Event& event) {
   halves_.push_back({event.time, tracks_.track(event.track), kNone, end});
 }
 
+bool EventStore::take_allocation(const Event& event) {
+  const std::string_view name = builder_.text(event.name);
+  const bool out_of_memory = name == "[OutOfMemory]";
+  if ((!out_of_memory && name != "[memory]") || !event.category.valid() ||
+      builder_.text(event.category) != "memory") {
+    return false;
+  }
+  Allocation allocation;
+  bool has_bytes = false;
+  for (const PendingArgument& argument : event.arguments) {
+    const std::string_view key = builder_.text(argument.key);
+    if (argument.type == ArgType::Text) {
+      const StringId text(static_cast<std::uint32_t>(argument.bits));
+      if (key == "pool") allocation.pool = text;
+      if (key == "tag") allocation.tag = text;
+    }
+    if (argument.type != ArgType::Integer) continue;
+    const auto number = std::bit_cast<std::int64_t>(argument.bits);
+    const bool small = number >= -1 && number <= INT32_MAX;
+    if (key == "Bytes") {
+      allocation.bytes = number;
+      has_bytes = true;
+    } else if (key == "Addr") {
+      allocation.address = argument.bits;
+    } else if (key == "Total Allocated") {
+      allocation.total_allocated = number;
+    } else if (key == "Total Reserved") {
+      allocation.total_reserved = number;
+    } else if (key == "Device Id" && small) {
+      allocation.device = static_cast<std::int32_t>(number);
+    } else if (key == "Device Type" && small) {
+      allocation.device_type = static_cast<std::int32_t>(number);
+    }
+  }
+  if (!has_bytes) return false;
+  allocation.time = event.time;
+  allocation.track = tracks_.track(event.track);
+  allocation.out_of_memory = out_of_memory;
+  allocation.stack = event.frames;
+  builder_.add_allocation(allocation);
+  builder_.meta().profile_memory = true;
+  has_allocations_ = true;
+  return true;
+}
+
+bool EventStore::take_sample(const Event& event) {
+  if (!event.frames.valid() || !event.category.valid() ||
+      builder_.text(event.category) != "sample") {
+    return false;
+  }
+  const auto [type, added] = sample_types_.try_emplace(event.name);
+  if (added) type->second = builder_.add_sample_type({event.name, builder_.intern("")});
+  Sample sample;
+  sample.time = event.time;
+  sample.track = tracks_.track(event.track);
+  sample.stack = event.frames;
+  sample.type = type->second;
+  for (const PendingArgument& argument : event.arguments) {
+    const double weight = std::bit_cast<double>(argument.bits);
+    const bool usable = argument.type == ArgType::Real && weight > -1e300 && weight < 1e300;
+    if (usable && builder_.text(argument.key) == "weight") sample.weight = weight;
+  }
+  builder_.add_sample(sample);
+  return true;
+}
+
 void EventStore::add_instant(const Event& event) {
+  if (take_allocation(event) || take_sample(event)) return;
   Marker marker;
   marker.time = event.time;
   marker.track = tracks_.track(event.track);
@@ -63,6 +130,9 @@ void EventStore::add_instant(const Event& event) {
   for (const PendingArgument& argument : event.arguments) {
     builder_.add_argument(owned(id, argument));
   }
+  if (event.stack.valid()) {
+    builder_.add_argument(MarkerArg(id, builder_.intern("Call stack"), event.stack));
+  }
   builder_.losses().add("flows_of_instants", Severity::Info,
                         "Arrows from or to instants; Sonde draws arrows between slices only.",
                         event.flows.size());
@@ -70,6 +140,11 @@ void EventStore::add_instant(const Event& event) {
 
 void EventStore::add_counter(const Event& event, std::uint64_t uuid, double value) {
   Descriptor& descriptor = tracks_.at(uuid);
+  // The running total of the allocations before it, which have it already.
+  if (has_allocations_ && descriptor.name.valid() &&
+      builder_.text(descriptor.name).starts_with("allocated, ")) {
+    return;
+  }
   value *= static_cast<double>(descriptor.multiplier);
   if (descriptor.incremental) {
     descriptor.total += value;
@@ -220,7 +295,9 @@ void EventStore::add_slices() {
     }
     if (is_host_operator(kind) || kind == SliceKind::Step) {
       if (rows.inputs != OperatorInputs()) rows.op.inputs = builder_.intern_inputs(rows.inputs);
-      rows.op.is_annotation = kind == SliceKind::UserRange;
+      const std::string_view category =
+          begin.category.valid() ? builder_.text(begin.category) : std::string_view();
+      rows.op.is_annotation = kind == SliceKind::UserRange || category == "user_annotation";
       builder_.add_operator(slice, rows.op);
     }
     if (is_launch_call(kind) || kind == SliceKind::Sync) {
@@ -235,6 +312,7 @@ void EventStore::add_slices() {
       if (rows.device.stream == kNoNumber) rows.device.stream = track.tid;
       builder_.add_device_work(slice, rows.device);
     }
+    if (rows.has_python) builder_.add_python(slice, rows.python);
     if (rows.has_collective) builder_.add_collective(slice, rows.collective);
     if (begin.category.valid()) builder_.add_category(slice, begin.category);
   }
@@ -265,4 +343,4 @@ void EventStore::finish(unsigned threads) {
   link_by_sequence(builder_);
 }
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "import/perfetto/annotations.hpp"
 #include "import/perfetto/tracks.hpp"
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 
 // Gathers the events of a trace, which may come in any order, and makes slices, markers, counters
 // and links of them.
@@ -25,6 +26,7 @@ class EventStore {
     StringId name;
     StringId category;
     StringId stack;
+    StackId frames;  // the same, where the event holds it itself
     std::vector<PendingArgument> arguments;
     std::vector<Flow> flows;
   };
@@ -71,12 +73,17 @@ class EventStore {
     bool ends;
   };
 
+  // Allocations and samples, which Sonde writes as instants.
+  bool take_allocation(const Event& event);
+  bool take_sample(const Event& event);
   void pair_halves();
   void add_slices();
   void draw_flows();
 
   TraceBuilder& builder_;
   TrackTable& tracks_;
+  std::map<StringId, std::uint32_t> sample_types_;
+  bool has_allocations_ = false;
   std::vector<Half> halves_;
   std::vector<Begin> begins_;
   std::vector<OwnedArgument> arguments_;
@@ -87,4 +94,4 @@ class EventStore {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> arrows_;  // slices, by number
 };
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

@@ -9,7 +9,7 @@
 
 #include "import/kineto/categories.hpp"
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 namespace {
 
 struct NamedKind {
@@ -37,7 +37,7 @@ constexpr std::array kRocprofKinds = {
 
 // Words of PyTorch that mean something else in most other programs.
 bool is_general_word(std::string_view word) {
-  return word == "user" || word == "trace" || word == "net" || word == "Trace";
+  return word == "user" || word == "trace" || word == "net";
 }
 
 std::optional<SliceKind> kind_of_word(std::string_view word) {
@@ -160,6 +160,13 @@ bool take_device(DeviceRow& row, std::string_view key, const PendingArgument& ar
   return false;
 }
 
+bool take_python(PythonRow& row, std::string_view key, const PendingArgument& argument) {
+  if (key == "Python id") return take_integer(argument, row.id);
+  if (key == "Python parent id") return take_integer(argument, row.parent_id);
+  if (key == "Python module id") return take_integer(argument, row.module_id);
+  return false;
+}
+
 bool take_collective(CollectiveRow& row, std::string_view key, const PendingArgument& argument) {
   if (key == "Collective name") return take_text(argument, row.collective);
   if (key == "dtype") return take_text(argument, row.dtype);
@@ -196,6 +203,9 @@ bool SliceRows::take(SliceKind kind, const PendingArgument& argument, const Trac
   } else if (is_host_operator(kind) || kind == SliceKind::Step) {
     taken = take_operator(*this, key, argument);
     has_op |= taken;
+  } else if (kind == SliceKind::PythonFunction || kind == SliceKind::Module) {
+    taken = take_python(python, key, argument);
+    has_python |= taken;
   }
   const bool may_be_collective = kind == SliceKind::Communication || kind == SliceKind::Kernel ||
                                  kind == SliceKind::Operator || kind == SliceKind::UserRange;
@@ -206,4 +216,4 @@ bool SliceRows::take(SliceKind kind, const PendingArgument& argument, const Trac
   return taken;
 }
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

@@ -6,7 +6,7 @@
 #include "import/perfetto/annotations.hpp"
 #include "trace/builder.hpp"
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 
 // What the categories of an event, joined by commas, say about its kind; Other where nothing.
 SliceKind kind_of(std::string_view categories, std::string_view name);
@@ -17,12 +17,14 @@ struct SliceRows {
   LaunchRow launch;
   DeviceRow device;
   CollectiveRow collective;
+  PythonRow python;
   OperatorInputs inputs;
   bool has_op = false;
   bool has_collective = false;
+  bool has_python = false;
 
   // True where the argument went into a row and needs no keeping.
   bool take(SliceKind kind, const PendingArgument& argument, const TraceBuilder& builder);
 };
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

@@ -10,7 +10,7 @@
 #include "import/perfetto/packet_stream.hpp"
 #include "import/perfetto/wire.hpp"
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 namespace {
 
 enum EventType : int { kUnspecified = 0, kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4 };
@@ -193,6 +193,7 @@ void PacketReader::read_event(const Packet& packet, Sequence& sequence) {
   event_.name = builder_.intern("");
   event_.category = StringId();
   event_.stack = StringId();
+  event_.frames = StackId();
   event_.arguments.clear();
   event_.flows.clear();
   categories_.clear();
@@ -307,7 +308,7 @@ void PacketReader::read_event(const Packet& packet, Sequence& sequence) {
                                                     static_cast<std::int64_t>(event.get_uint64())));
         break;
       case bytes(55):
-        event_.stack = inline_stack(text_of(event));
+        read_stack(text_of(event));
         break;
       case varint(56):
         event_.stack = sequence.stack_text(event.get_uint64(), builder_);
@@ -351,7 +352,7 @@ void PacketReader::read_event(const Packet& packet, Sequence& sequence) {
   add_counters(sequence);
 }
 
-StringId PacketReader::inline_stack(std::string_view message) {
+void PacketReader::read_stack(std::string_view message) {
   std::string out;
   protozero::pbf_reader stack(message.data(), message.size());
   while (stack.next(1, protozero::pbf_wire_type::length_delimited)) {
@@ -375,13 +376,17 @@ StringId PacketReader::inline_stack(std::string_view message) {
       }
     }
     // The file has the outermost frame first.
+    const std::int32_t known_line = line <= INT32_MAX ? static_cast<std::int32_t>(line) : 0;
+    event_.frames =
+        builder_.intern_stack({event_.frames, names_.intern(function),
+                               file.empty() ? StringId() : names_.intern(file), known_line});
     std::string text(function);
     if (!file.empty()) text += " (" + std::string(file) + ':' + std::to_string(line) + ')';
     out = out.empty() ? text : text + ';' + out;
     constexpr std::size_t kMaxStack = 64 * 1024;
     if (out.size() > kMaxStack) break;
   }
-  return names_.intern(out);
+  event_.stack = names_.intern(out);
 }
 
 void PacketReader::add_event(int type, double value, bool has_value) {
@@ -427,4 +432,4 @@ void PacketReader::finish(unsigned threads) {
   }
 }
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

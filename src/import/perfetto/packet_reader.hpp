@@ -11,7 +11,7 @@
 #include "import/perfetto/sequence.hpp"
 #include "import/perfetto/tracks.hpp"
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 
 // Gives packets their meaning, one after the other.
 class PacketReader {
@@ -35,7 +35,7 @@ class PacketReader {
   void read_payload(const Packet& packet, Sequence& sequence);
   void read_compressed(std::string_view bytes);
   void read_event(const Packet& packet, Sequence& sequence);
-  StringId inline_stack(std::string_view message);
+  void read_stack(std::string_view message);
   void add_event(int type, double value, bool has_value);
   void add_counters(const Sequence& sequence);
   void lose(const char* name, Severity severity, const char* sentence) {
@@ -61,4 +61,4 @@ class PacketReader {
   std::vector<double> double_counter_values_;
 };
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

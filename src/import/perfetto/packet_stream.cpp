@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 namespace {
 
 constexpr std::uint64_t kPacketTag = 0x0A;
@@ -102,4 +102,4 @@ Result<bool> PacketStream::next(std::string_view& packet) {
   }
 }
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

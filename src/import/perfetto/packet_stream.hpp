@@ -6,7 +6,7 @@
 
 #include "import/input/byte_source.hpp"
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 
 inline constexpr std::size_t kMaxPacketBytes = std::size_t{64} << 20;
 
@@ -40,4 +40,4 @@ class PacketStream {
   LossLedger losses_;
 };
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

@@ -10,8 +10,8 @@
 namespace sonde {
 namespace {
 
-using perfetto::bytes;
-using perfetto::varint;
+using perfetto_import::bytes;
+using perfetto_import::varint;
 
 // Whether the fields of a first packet are those of a TracePacket and no other message's. `whole`:
 // whether the packet ends within the text.
@@ -73,8 +73,8 @@ bool looks_like_perfetto(std::string_view head) {
 
 Result<Trace> import_perfetto(const ImportInput& input) {
   TraceBuilder builder;
-  perfetto::PacketStream stream(input.source);
-  perfetto::PacketReader reader(builder);
+  perfetto_import::PacketStream stream(input.source);
+  perfetto_import::PacketReader reader(builder);
   std::uint64_t packets = 0;
   constexpr std::uint64_t kProgressEvery = 4096;
   for (;;) {

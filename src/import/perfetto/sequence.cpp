@@ -4,7 +4,7 @@
 
 #include "import/perfetto/wire.hpp"
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 namespace {
 
 constexpr std::size_t kMaxFrames = 512;
@@ -210,4 +210,4 @@ void Sequence::set_defaults(std::string_view message) {
   }
 }
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

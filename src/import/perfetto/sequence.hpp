@@ -10,7 +10,7 @@
 
 #include "import/text/utf8.hpp"
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 
 // The lists of texts that a writer sends once and refers to by number.
 enum class InternTable : std::uint8_t {
@@ -64,4 +64,4 @@ struct Sequence {
 // Numbers of a repeated field, packed or one by one.
 void append_varints(std::string_view packed, std::vector<std::uint64_t>& out);
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

@@ -7,7 +7,7 @@
 #include "base/json_writer.hpp"
 #include "import/perfetto/wire.hpp"
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 namespace {
 
 constexpr int kMaxParents = 64;
@@ -48,8 +48,9 @@ TrackId TrackTable::track(std::uint64_t uuid) {
 char TrackTable::scope(std::uint64_t uuid) const {
   const auto found = descriptors_.find(uuid);
   if (uuid == 0 || found == descriptors_.end()) return 'g';
-  if (found->second.is_process) return 'p';
-  return 't';
+  const Descriptor& descriptor = found->second;
+  if (descriptor.is_process) return 'p';
+  return descriptor.is_thread || descriptor.parent != 0 ? 't' : 'g';
 }
 
 void TrackTable::describe(std::string_view message) {
@@ -300,4 +301,4 @@ void TrackTable::finish(const std::vector<bool>& has_device_work) {
   builder_.meta().properties.emplace_back("counter_units", json.take());
 }
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

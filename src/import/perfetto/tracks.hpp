@@ -11,7 +11,7 @@
 #include "import/text/utf8.hpp"
 #include "trace/builder.hpp"
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 
 // A place of events as the file describes it.
 struct Descriptor {
@@ -79,4 +79,4 @@ class TrackTable {
   std::map<std::int64_t, StringId> threads_;  // names by tid
 };
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

@@ -5,7 +5,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <string_view>
 
-namespace sonde::perfetto {
+namespace sonde::perfetto_import {
 
 // Field number and wire type in one, for the labels of a switch over tag_and_type(): a field of
 // another wire type than expected is then passed over like an unknown one.
@@ -24,4 +24,4 @@ inline std::string_view text_of(protozero::pbf_reader& message) {
   return {view.data(), view.size()};
 }
 
-}  // namespace sonde::perfetto
+}  // namespace sonde::perfetto_import

@@ -18,15 +18,15 @@ namespace sonde {
 
 // A foreign SQLite file, opened for reading only and trusted in nothing: no views, no triggers, no
 // functions of the schema, and no more rows than a file of its size can hold.
-class Database {
+class SqliteFile {
  public:
   // Opens the file itself where it is a plain one; else (packed, standard input) a copy, in memory
   // where it is small and in a temporary file, gone at once, where it is large.
-  static Result<Database> open(const ImportInput& input);
+  static Result<SqliteFile> open(const ImportInput& input);
 
-  Database(Database&&) noexcept;
-  Database& operator=(Database&&) noexcept;
-  ~Database();
+  SqliteFile(SqliteFile&&) noexcept;
+  SqliteFile& operator=(SqliteFile&&) noexcept;
+  ~SqliteFile();
 
   struct Table {
     std::string name;
@@ -42,7 +42,7 @@ class Database {
  private:
   friend class TableReader;
   struct Handle;
-  explicit Database(std::unique_ptr<Handle> handle);
+  explicit SqliteFile(std::unique_ptr<Handle> handle);
   std::unique_ptr<Handle> handle_;
 };
 
@@ -51,11 +51,11 @@ bool looks_like_sqlite(std::string_view head);
 // Goes over the rows of one table. Columns that the table does not have read as missing.
 class TableReader {
  public:
-  TableReader(Database& database, const Database::Table& table,
+  TableReader(SqliteFile& database, const SqliteFile::Table& table,
               std::initializer_list<const char*> columns);
   // Only the row with this number, for tables that have a row key. Call seek() before next().
   struct ByRowKey {};
-  TableReader(Database& database, const Database::Table& table,
+  TableReader(SqliteFile& database, const SqliteFile::Table& table,
               std::initializer_list<const char*> columns, ByRowKey);
   ~TableReader();
   TableReader(const TableReader&) = delete;
@@ -75,9 +75,9 @@ class TableReader {
   std::string_view text(int column) const;
 
  private:
-  void prepare(const Database::Table& table, std::initializer_list<const char*> columns,
+  void prepare(const SqliteFile::Table& table, std::initializer_list<const char*> columns,
                bool by_key);
-  Database& database_;
+  SqliteFile& database_;
   sqlite3_stmt* statement_ = nullptr;
   std::vector<bool> has_;
   std::string damage_;

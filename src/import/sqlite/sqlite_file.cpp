@@ -1,4 +1,4 @@
-#include "import/sqlite/database.hpp"
+#include "import/sqlite/sqlite_file.hpp"
 
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ std::string uri_of(const std::string& path) {
 
 }  // namespace
 
-struct Database::Handle {
+struct SqliteFile::Handle {
   sqlite3* database = nullptr;
   std::string temporary;  // a file that is still to be removed
   std::vector<Table> tables;
@@ -178,22 +178,22 @@ Result<std::string> copy_to_temporary(const std::string& begin, ByteSource& sour
 
 }  // namespace
 
-Database::Database(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}
-Database::Database(Database&&) noexcept = default;
-Database& Database::operator=(Database&&) noexcept = default;
-Database::~Database() = default;
+SqliteFile::SqliteFile(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}
+SqliteFile::SqliteFile(SqliteFile&&) noexcept = default;
+SqliteFile& SqliteFile::operator=(SqliteFile&&) noexcept = default;
+SqliteFile::~SqliteFile() = default;
 
-const std::vector<Database::Table>& Database::tables() const { return handle_->tables; }
-std::uint64_t Database::bytes() const { return handle_->bytes; }
+const std::vector<SqliteFile::Table>& SqliteFile::tables() const { return handle_->tables; }
+std::uint64_t SqliteFile::bytes() const { return handle_->bytes; }
 
-const Database::Table* Database::table(std::string_view name) const {
+const SqliteFile::Table* SqliteFile::table(std::string_view name) const {
   for (const Table& table : handle_->tables) {
     if (table.name == name) return &table;
   }
   return nullptr;
 }
 
-Result<Database> Database::open(const ImportInput& input) {
+Result<SqliteFile> SqliteFile::open(const ImportInput& input) {
   auto handle = std::make_unique<Handle>();
   constexpr int kFlags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX |
                          SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
@@ -283,25 +283,25 @@ Result<Database> Database::open(const ImportInput& input) {
     if (keys == 1) table.row_key = key;
     sqlite3_finalize(columns);
   }
-  return Database(std::move(handle));
+  return SqliteFile(std::move(handle));
 }
 
 bool looks_like_sqlite(std::string_view head) { return head.starts_with(kMagic); }
 
-TableReader::TableReader(Database& database, const Database::Table& table,
+TableReader::TableReader(SqliteFile& database, const SqliteFile::Table& table,
                          std::initializer_list<const char*> columns)
     : database_(database) {
   prepare(table, columns, false);
 }
 
-TableReader::TableReader(Database& database, const Database::Table& table,
+TableReader::TableReader(SqliteFile& database, const SqliteFile::Table& table,
                          std::initializer_list<const char*> columns, ByRowKey)
     : database_(database) {
   prepare(table, columns, true);
 }
 
-void TableReader::prepare(const Database::Table& table, std::initializer_list<const char*> columns,
-                          bool by_key) {
+void TableReader::prepare(const SqliteFile::Table& table,
+                          std::initializer_list<const char*> columns, bool by_key) {
   std::string sql = "SELECT ";
   for (const char* column : columns) {
     const bool known =
