@@ -18,7 +18,7 @@ constexpr std::size_t kMaxFrames = 1024;
 
 }  // namespace
 
-Callchains::Callchains(ReportFile& file, std::string_view name) : file_(file) {
+Callchains::Callchains(ReportFile& file, std::string_view name) {
   const SqliteFile::Table* table = file.database().table(name);
   if (table == nullptr) return;
   TraceBuilder& builder = file.builder();

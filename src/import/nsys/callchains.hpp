@@ -19,7 +19,6 @@ class Callchains {
   StringId text(std::optional<std::int64_t> id) const;
 
  private:
-  ReportFile& file_;
   std::unordered_map<std::int64_t, StackId> stacks_;
   std::unordered_map<std::int64_t, StringId> texts_;
 };

@@ -115,15 +115,16 @@ Error broken(sqlite3* database, const std::string& path) {
 
 // The file's bytes, up to kInMemory of them.
 Result<std::string> read_small(ByteSource& source, bool& more) {
-  std::string bytes(kInMemory, '\0');
+  std::string bytes(std::size_t{1} << 16, '\0');
   std::size_t size = 0;
-  while (size < bytes.size()) {
+  while (size < kInMemory) {
+    if (size == bytes.size()) bytes.resize(std::min(size * 2, kInMemory));
     Result<std::size_t> got = source.read(std::span(bytes).subspan(size));
     if (!got) return got.error();
     if (*got == 0) break;
     size += *got;
   }
-  more = size == bytes.size();
+  more = size == kInMemory;
   bytes.resize(size);
   return bytes;
 }
