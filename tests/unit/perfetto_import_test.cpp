@@ -402,6 +402,19 @@ TEST(PerfettoImport, AllocationsAndSamplesThatSondeWrote) {
   EXPECT_EQ(trace.text(args.back().text()), "leaf (a.py:4);main (a.py:4)");
 }
 
+TEST(PerfettoImport, FurtherLanesOfATrackComeTogether) {
+  PerfettoFile file = with_threads();
+  file.named_track(40, 10, "main (overlap 1)").named_track(41, 12, "other (overlap 1)");
+  file.slice(1, 10, 11, "a").slice(5, 15, 40, "b").slice(1, 2, 41, "c");
+  const Trace trace = read(file);
+  const auto track = [&](const char* name) {
+    return trace.slices().track(slice_named(trace, name));
+  };
+  EXPECT_EQ(track("a"), track("b"));
+  EXPECT_NE(track("a"), track("c"));
+  EXPECT_FALSE(trace.slices().parent(slice_named(trace, "b")).valid());
+}
+
 TEST(PerfettoImport, OtherProtobufFilesAreNotMistaken) {
   using namespace std::string_literals;
   EXPECT_FALSE(looks_like_perfetto("\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04"s));  // pprof

@@ -241,6 +241,8 @@ void EventStore::draw_flows() {
 
 void EventStore::add_slices() {
   std::vector<bool> has_device_work(builder_.track_count());
+  const std::vector<TrackId> homes = tracks_.home_tracks();
+  for (Begin& begin : begins_) begin.track = homes[begin.track.index()];
   std::vector<SliceKind> kinds(begins_.size());
   for (std::size_t i = 0; i < begins_.size(); ++i) {
     const std::string_view category =

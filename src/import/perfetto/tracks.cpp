@@ -247,6 +247,37 @@ void TrackTable::number_stream(const Descriptor& descriptor, Track& track) const
   if (stream) track.tid = *stream;
 }
 
+std::vector<TrackId> TrackTable::home_tracks() const {
+  const auto name_of = [&](const Descriptor& descriptor) {
+    const StringId name = descriptor.thread_name.valid() ? descriptor.thread_name : descriptor.name;
+    return name.valid() ? builder_.text(name) : std::string_view();
+  };
+  std::vector<TrackId> homes;
+  std::map<std::pair<std::uint64_t, std::string_view>, TrackId> by_name;
+  for (const std::uint64_t uuid : order_) {
+    const Descriptor& descriptor = descriptors_.at(uuid);
+    homes.push_back(descriptor.track);
+    by_name.try_emplace({descriptor.parent, name_of(descriptor)}, descriptor.track);
+  }
+  for (const std::uint64_t uuid : order_) {
+    const Descriptor& descriptor = descriptors_.at(uuid);
+    const std::string_view name = name_of(descriptor);
+    const std::size_t at = name.rfind(" (overlap ");
+    if (descriptor.is_counter || at == std::string_view::npos || !name.ends_with(')')) continue;
+    const std::string_view base = name.substr(0, at);
+    // Beside the first lane, or below it.
+    const auto sibling = by_name.find({descriptor.parent, base});
+    const auto parent = descriptors_.find(descriptor.parent);
+    if (sibling != by_name.end()) {
+      homes[descriptor.track.index()] = sibling->second;
+    } else if (parent != descriptors_.end() && parent->second.track.valid() &&
+               name_of(parent->second) == base) {
+      homes[descriptor.track.index()] = parent->second.track;
+    }
+  }
+  return homes;
+}
+
 void TrackTable::finish(const std::vector<bool>& has_device_work) {
   std::vector<std::pair<std::string, std::string>> units;
   for (const std::uint64_t uuid : order_) {

@@ -53,6 +53,10 @@ class TrackTable {
   // Scope of an instant: t thread, p process, g all.
   char scope(std::uint64_t uuid) const;
 
+  // For each track the one that its slices belong to: itself, but for the further lanes of a track
+  // whose slices overlap in part ("main (overlap 1)"), which the format cannot hold on one.
+  std::vector<TrackId> home_tracks() const;
+
   // Names, processes, types: after the last packet. `has_device_work` tells of each track.
   void finish(const std::vector<bool>& has_device_work);
 
