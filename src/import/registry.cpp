@@ -23,6 +23,7 @@
 #include "import/speedscope/speedscope.hpp"
 #include "import/tracemalloc/tracemalloc.hpp"
 #include "import/vprof/vprof.hpp"
+#include "import/xplane/xplane.hpp"
 
 namespace sonde {
 namespace {
@@ -51,6 +52,7 @@ constexpr Importer kImporters[] = {
     {"chakra", "Chakra execution trace", looks_like_chakra, import_chakra, true},
     {"memory_timeline", "PyTorch memory timeline", looks_like_memory_timeline,
      import_memory_timeline, true},
+    {"xplane", "TensorFlow and JAX profile (XPlane)", looks_like_xplane, import_xplane, true},
     {"kineto", "PyTorch profiler (Kineto) trace", looks_like_kineto, import_kineto},
     {"mxnet", "MXNet profiler dump", looks_like_mxnet, import_mxnet},
     {"chrome", "Chrome trace-event JSON", looks_like_chrome, import_chrome},

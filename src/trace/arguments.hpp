@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "trace/growth.hpp"
 #include "trace/ids.hpp"
 
 namespace sonde {
@@ -52,6 +53,8 @@ class Arguments {
  public:
   // Owners come in ascending order, each as often as it has arguments.
   void append(const Argument<Owner>& arg) { args_.push_back(arg); }
+
+  void make_room(std::size_t extra, double done) { sonde::make_room(args_, extra, done); }
 
   std::span<const Argument<Owner>> of(Owner owner) const {
     const auto first =

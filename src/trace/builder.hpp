@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -52,6 +53,17 @@ class TraceBuilder {
     trace_.categories_.append(slice, category);
   }
   void add_argument(const SliceArg& argument) { trace_.arguments_.append(argument); }
+  ArgumentSetId intern_arguments(std::span<const SetArg> list) {
+    return trace_.shared_arguments_.intern(list);
+  }
+  void share_arguments(SliceId slice, ArgumentSetId set) {
+    trace_.shared_arguments_.append(slice, set);
+  }
+  // As make_room(), for the arguments of slices.
+  void make_argument_room(std::size_t own, std::size_t shared, double done) {
+    trace_.arguments_.make_room(own, done);
+    trace_.shared_arguments_.make_room(shared, done);
+  }
   void add_argument(const MarkerArg& argument) { trace_.marker_arguments_.append(argument); }
   void add_argument(const CounterArg& argument) { trace_.counter_arguments_.append(argument); }
   InputsId intern_inputs(const OperatorInputs& inputs);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/argument_sets.hpp"
 #include "trace/arguments.hpp"
 #include "trace/call_profile.hpp"
 #include "trace/ids.hpp"
@@ -252,6 +253,9 @@ class Trace {
   // The file's own word for slices of kind Other, and for others that have one besides their kind.
   const SideTable<StringId>& categories() const { return categories_; }
   const Arguments<SliceId>& arguments() const { return arguments_; }
+  // What slices have in common with others of their kind; of the two, arguments() has the last
+  // word.
+  const ArgumentSets& shared_arguments() const { return shared_arguments_; }
   const Arguments<MarkerId>& marker_arguments() const { return marker_arguments_; }
   const Arguments<CounterId>& counter_arguments() const { return counter_arguments_; }
   const OperatorInputs& inputs(InputsId id) const;
@@ -291,6 +295,7 @@ class Trace {
   SideTable<CollectiveRow> collectives_;
   SideTable<StringId> categories_;
   Arguments<SliceId> arguments_;
+  ArgumentSets shared_arguments_;
   Arguments<MarkerId> marker_arguments_;
   Arguments<CounterId> counter_arguments_;
   std::vector<OperatorInputs> inputs_;
@@ -309,6 +314,36 @@ class Trace {
   LossLedger losses_;
   Nanos span_end_ = 0;
 };
+
+// The argument of a slice under that key, its own or a shared one; the number of a text is what the
+// text says where it is a number.
+class ArgumentValue {
+ public:
+  ArgumentValue() = default;
+  template <class Owner>
+  explicit ArgumentValue(const Argument<Owner>& arg) : type_(arg.type()), found_(true) {
+    if (type_ == ArgType::Integer)
+      integer_ = arg.integer();
+    else if (type_ == ArgType::Real)
+      real_ = arg.real();
+    else
+      text_ = arg.text();
+  }
+
+  explicit operator bool() const { return found_; }
+  ArgType type() const { return type_; }
+  StringId text() const { return text_; }  // invalid for numbers
+  double number(const Trace& trace, double otherwise) const;
+  std::int64_t integer(const Trace& trace, std::int64_t otherwise) const;
+
+ private:
+  ArgType type_ = ArgType::Integer;
+  bool found_ = false;
+  std::int64_t integer_ = 0;
+  double real_ = 0;
+  StringId text_;
+};
+ArgumentValue find_argument(const Trace& trace, SliceId slice, StringId key);
 
 // The ids 0 … count-1 of a table, for range-for.
 template <class AnyId>

@@ -23,6 +23,8 @@ std::uint32_t unit_at(std::string_view text, std::size_t at, bool big_endian) {
 
 }  // namespace
 
+bool is_utf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
+
 std::string mend_utf8(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -86,7 +88,7 @@ bool is_plain_text(std::string_view text) {
 }
 
 StringId NamePool::intern(std::string_view text) {
-  if (simdjson::validate_utf8(text.data(), text.size())) return builder_.intern(text);
+  if (is_utf8(text)) return builder_.intern(text);
   builder_.losses().add("invalid_utf8", Severity::Warning,
                         "Texts with bytes that are no UTF-8; they are shown as U+FFFD.");
   return builder_.intern(mend_utf8(text));

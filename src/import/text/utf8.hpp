@@ -8,6 +8,8 @@
 
 namespace sonde {
 
+bool is_utf8(std::string_view text);
+
 // `text` with U+FFFD in place of each byte that is no UTF-8.
 std::string mend_utf8(std::string_view text);
 

@@ -1,0 +1,521 @@
+#include "import/xplane/event_writer.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "import/text/utf8.hpp"
+#include "import/trace_event/correlation.hpp"
+
+namespace sonde {
+namespace {
+
+constexpr std::size_t kMaxBinaryShown = 256;
+
+std::uint64_t arrow_key(std::int64_t type, std::int64_t id) {
+  return mix_bits(static_cast<std::uint64_t>(id) * 0x100000001B3ull +
+                  static_cast<std::uint64_t>(type));
+}
+
+std::string hex(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out = "0x";
+  for (const char c : bytes) {
+    out += kDigits[static_cast<unsigned char>(c) >> 4];
+    out += kDigits[static_cast<unsigned char>(c) & 15];
+  }
+  return out;
+}
+
+// "$$7" -> 7.
+std::int32_t context_number(const StatValue& value, std::string_view text) {
+  StatValue number = value;
+  number.text = text;
+  while (number.text.starts_with("$")) number.text.remove_prefix(1);
+  const std::int64_t context = number.whole(-1);
+  return context >= 0 && context <= INT32_MAX ? static_cast<std::int32_t>(context) : -1;
+}
+
+}  // namespace
+
+struct EventWriter::Facts {
+  std::int64_t correlation = kNoNumber;
+  std::int64_t device = kNoNumber;
+  std::int32_t context = -1;
+  KernelDetails kernel;
+  bool has_kernel_details = false;
+  std::int64_t bytes = kNoNumber;
+  std::int64_t step_number = kNoNumber;
+  StringId hlo_op;
+  StringId category;
+  std::int64_t producer_type = 0;
+  std::int64_t producer = kNoNumber;
+  std::int64_t consumer_type = 0;
+  std::int64_t consumer = kNoNumber;
+  StringId allocator;
+  StringId tf_op;
+  std::int64_t reserved = kNoNumber;
+  std::int64_t allocated = kNoNumber;
+  std::int64_t allocation = kNoNumber;
+  std::int64_t address = 0;
+  std::int64_t index_on_host = kNoNumber;
+};
+
+StringId EventWriter::text(std::string_view raw) {
+  if (is_utf8(raw)) return builder_.intern(raw);
+  const std::size_t before = invalid_texts_.size();
+  invalid_texts_.intern(raw);
+  builder_.losses().add("invalid_utf8", Severity::Warning,
+                        "Texts with bytes that are no UTF-8; those bytes are shown as U+FFFD.",
+                        invalid_texts_.size() - before, LossLedger::kNoOffset, raw);
+  return builder_.intern(mend_utf8(raw));
+}
+
+void EventWriter::begin_plane(std::string_view name, std::int64_t process, bool has_step_numbers) {
+  const StringId id = text(name);
+  process_ = process;
+  has_step_numbers_ = has_step_numbers;
+  for (plane_ = 0; plane_ < planes_.size(); ++plane_) {
+    if (planes_[plane_].first == id) return;
+  }
+  planes_.emplace_back(id, plane_kind(name));
+}
+
+void EventWriter::begin_line(std::int64_t id, std::string_view name) {
+  std::uint64_t key = mix_bits(static_cast<std::uint64_t>(id) + (std::uint64_t{plane_} << 48));
+  for (;; key = mix_bits(key + 1)) {
+    const auto next = static_cast<std::uint32_t>(lines_.size());
+    line_ = lines_by_key_.get_or_insert(key, next);
+    if (line_ == next) break;
+    if (lines_[line_].plane == plane_ && lines_[line_].id == id) return;
+  }
+  const PlaneKind plane = planes_[plane_].second;
+  const LineType type = line_type(plane.type, id, name);
+  Track track;
+  track.pid = plane.device >= 0 ? plane.device : process_;
+  track.tid = id;
+  track.device = plane.device;
+  track.process = planes_[plane_].first;
+  track.name = text(name);
+  switch (type) {
+    case LineType::Thread:
+    case LineType::Overhead:
+      break;
+    case LineType::Stream:
+    case LineType::Ops:
+      track.type = TrackType::Stream;
+      break;
+    case LineType::Counters:
+      track.type = TrackType::Counter;
+      break;
+    case LineType::AsyncOps:
+    case LineType::Steps:
+    case LineType::Ranges:
+      track.type = TrackType::Async;
+      break;
+  }
+  lines_.push_back({plane_, id, builder_.add_track(track), type});
+}
+
+EventType EventWriter::make_type(std::string_view name, std::string_view display_name) {
+  EventType out;
+  // A name may carry arguments: "name#key=value,key=value#".
+  if (const std::size_t hash = name.find('#');
+      name.ends_with("#") && hash > 0 && hash + 1 < name.size()) {
+    std::string_view rest = name.substr(hash + 1, name.size() - hash - 2);
+    while (!rest.empty()) {
+      const std::size_t comma = rest.find(',');
+      const std::string_view part = rest.substr(0, comma);
+      rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+      const std::size_t equals = part.find('=');
+      if (equals == std::string_view::npos || equals == 0) continue;
+      Stat stat;
+      stat.key = key(part.substr(0, equals));
+      stat.value.type = StatValue::Type::Text;
+      stat.value.text_id = text(part.substr(equals + 1));
+      stat.value.text = builder_.text(stat.value.text_id);
+      out.stats.push_back(stat);
+    }
+    name = name.substr(0, hash);
+  }
+  out.name_class = name_class(name);
+  if (display_name.empty() || display_name == name) {
+    out.name = text(name);
+  } else {
+    out.name = text(display_name);
+    out.long_name = text(name);
+  }
+  return out;
+}
+
+void EventWriter::note(const Stat& stat, Facts& facts) {
+  const StatValue& value = stat.value;
+  const auto view = [&] {
+    return value.text_id.valid() ? builder_.text(value.text_id) : value.text;
+  };
+  const auto whole = [&](std::int64_t otherwise) {
+    StatValue number = value;
+    number.text = view();
+    return number.whole(otherwise);
+  };
+  const auto interned = [&] {
+    return value.text_id.valid()                 ? value.text_id
+           : value.type == StatValue::Type::Text ? text(value.text)
+                                                 : builder_.intern(std::to_string(value.whole(0)));
+  };
+  switch (stat.key.name.known) {
+    case KnownStat::None:
+    case KnownStat::StepName:
+    case KnownStat::IsRoot:
+    case KnownStat::ResidencyDetails:
+      break;
+    case KnownStat::CorrelationId:
+      facts.correlation = whole(kNoNumber);
+      break;
+    case KnownStat::ContextId:
+      facts.context = context_number(value, view());
+      break;
+    case KnownStat::DeviceId:
+      facts.device = whole(kNoNumber);
+      break;
+    case KnownStat::KernelDetails:
+      facts.kernel = parse_kernel_details(view());
+      facts.has_kernel_details = true;
+      break;
+    case KnownStat::MemcpyDetails:
+    case KnownStat::MemsetDetails:
+    case KnownStat::AllocationDetails:
+    case KnownStat::FreeDetails:
+      facts.bytes = parse_details_bytes(view());
+      break;
+    case KnownStat::StepNumber:
+      facts.step_number = whole(kNoNumber);
+      break;
+    case KnownStat::ProducerType:
+      facts.producer_type = whole(0);
+      break;
+    case KnownStat::ProducerId:
+      facts.producer = whole(kNoNumber);
+      break;
+    case KnownStat::ConsumerType:
+      facts.consumer_type = whole(0);
+      break;
+    case KnownStat::ConsumerId:
+      facts.consumer = whole(kNoNumber);
+      break;
+    case KnownStat::HloOp:
+      facts.hlo_op = interned();
+      break;
+    case KnownStat::HloCategory:
+      facts.category = interned();
+      break;
+    case KnownStat::TfOp:
+      facts.tf_op = interned();
+      break;
+    case KnownStat::AllocatorName:
+      facts.allocator = interned();
+      break;
+    case KnownStat::BytesReserved:
+      facts.reserved = whole(kNoNumber);
+      break;
+    case KnownStat::BytesAllocated:
+      facts.allocated = whole(kNoNumber);
+      break;
+    case KnownStat::AllocationBytes:
+      facts.allocation = whole(kNoNumber);
+      break;
+    case KnownStat::Address:
+      facts.address = whole(0);
+      break;
+    case KnownStat::IndexOnHost:
+      facts.index_on_host = whole(kNoNumber);
+      break;
+  }
+}
+
+EventWriter::Facts EventWriter::gather(const EventType& type, std::span<const Stat> stats) {
+  Facts facts;
+  for (const Stat& stat : type.stats) note(stat, facts);
+  for (const Stat& stat : stats) note(stat, facts);
+  return facts;
+}
+
+bool EventWriter::is_step(const EventType& type, const Facts& facts, Nanos start, Nanos end) {
+  const bool numbered = facts.step_number != kNoNumber;
+  if (!numbered && (has_step_numbers_ || type.name_class != NameClass::RunRoot)) return false;
+  const TrackId track = lines_[line_].track;
+  if (!steps_track_.valid()) {
+    steps_track_ = track;
+  } else if (steps_track_ != track || start < last_step_end_) {
+    return false;  // another thread's, or a step within a step
+  }
+  last_step_end_ = end;
+  return true;
+}
+
+SliceKind EventWriter::host_kind(const EventType& type, const Facts& facts, Nanos start,
+                                 Nanos end) {
+  if (is_step(type, facts, start, end)) return SliceKind::Step;
+  switch (type.name_class) {
+    case NameClass::Python:
+      return SliceKind::PythonFunction;
+    case NameClass::Nvtx:
+      return SliceKind::UserRange;
+    case NameClass::DataOp:
+      return SliceKind::DataLoader;
+    case NameClass::TensorFlowOp:
+    case NameClass::JitCall:
+      return SliceKind::Operator;
+    case NameClass::Runtime:
+      return SliceKind::Runtime;
+    case NameClass::Driver:
+      return SliceKind::Driver;
+    case NameClass::Plain:
+    case NameClass::Allocation:
+    case NameClass::Deallocation:
+    case NameClass::RunRoot:
+      break;
+  }
+  if (facts.correlation != kNoNumber) return SliceKind::Driver;
+  // XLA runs its operations on threads of the host where there is no device.
+  if (facts.hlo_op == type.name) return SliceKind::Operator;
+  if (facts.step_number != kNoNumber) return SliceKind::UserRange;
+  return SliceKind::Api;
+}
+
+SliceKind EventWriter::kind_of(const EventType& type, const Facts& facts, Nanos start, Nanos end) {
+  const LineKey& line = lines_[line_];
+  switch (line.type) {
+    case LineType::Thread:
+      return host_kind(type, facts, start, end);
+    case LineType::Stream: {
+      const std::string_view name = builder_.text(type.name);
+      if (name.starts_with("Memcpy") || name.starts_with("MEMCPY")) return SliceKind::Memcpy;
+      if (name.starts_with("Memset")) return SliceKind::Memset;
+      if (name.starts_with("Memory ")) return SliceKind::DeviceRange;
+      return SliceKind::Kernel;
+    }
+    case LineType::Ops:
+      return is_control_flow(builder_.text(facts.category)) ? SliceKind::DeviceRange
+                                                            : SliceKind::Kernel;
+    case LineType::Steps:
+      if (!steps_track_.valid()) steps_track_ = line.track;
+      return steps_track_ == line.track ? SliceKind::Step : SliceKind::DeviceRange;
+    case LineType::Overhead:
+      return SliceKind::Overhead;
+    case LineType::AsyncOps:
+    case LineType::Ranges:
+    case LineType::Counters:
+      break;
+  }
+  return SliceKind::DeviceRange;
+}
+
+void EventWriter::add_counters(const EventType& type, Nanos time, std::span<const Stat> stats) {
+  bool any = false;
+  for (const Stat& stat : stats) {
+    double value = 0;
+    if (stat.value.type == StatValue::Type::Real) {
+      value = stat.value.real;
+    } else if (stat.value.type == StatValue::Type::Integer ||
+               stat.value.type == StatValue::Type::Unsigned) {
+      value = static_cast<double>(stat.value.integer);
+    } else {
+      continue;
+    }
+    if (value != value) continue;
+    builder_.add_counter({time, lines_[line_].track, type.name, stat.key.key, value});
+    any = true;
+  }
+  if (!any) {
+    builder_.losses().add("counter_without_value", Severity::Info,
+                          "Samples of counters that have no number; they are passed over.");
+  }
+}
+
+void EventWriter::add_allocation(const EventType& type, const Facts& facts, Nanos time) {
+  Allocation allocation;
+  allocation.time = time;
+  allocation.track = lines_[line_].track;
+  allocation.address = static_cast<std::uint64_t>(facts.address);
+  allocation.pool = facts.allocator.valid() ? facts.allocator
+                    : facts.index_on_host != kNoNumber
+                        ? builder_.intern(std::to_string(facts.index_on_host))
+                        : StringId();
+  allocation.tag = facts.tf_op;
+  allocation.total_allocated = facts.allocated;
+  allocation.total_reserved = facts.reserved;
+  const std::string_view pool = builder_.text(allocation.pool);
+  const bool on_device =
+      facts.index_on_host != kNoNumber || pool.starts_with("GPU") || pool.starts_with("TPU");
+  allocation.device_type = on_device ? 1 : 0;
+  allocation.device = facts.index_on_host >= 0 && facts.index_on_host <= INT32_MAX && on_device
+                          ? static_cast<std::int32_t>(facts.index_on_host)
+                          : -1;
+  const std::uint64_t key = mix_bits(allocation.address) ^ allocation.pool.value;
+  if (type.name_class == NameClass::Allocation) {
+    allocation.bytes =
+        facts.allocation == kNoNumber ? 0 : std::max<std::int64_t>(0, facts.allocation);
+    allocated_.set(key, allocation.bytes);
+  } else {
+    const std::int64_t* known = allocated_.find(key);
+    const std::int64_t bytes = facts.allocation > 0 ? facts.allocation : known ? *known : 0;
+    allocation.bytes = -bytes;
+  }
+  builder_.add_allocation(allocation);
+}
+
+template <class Arg, class Owner>
+bool EventWriter::make_argument(Owner owner, const Stat& stat, std::vector<Arg>& out) {
+  const StringId name = stat.key.key;
+  const StatValue& value = stat.value;
+  switch (value.type) {
+    case StatValue::Type::Integer:
+      out.emplace_back(owner, name, value.integer);
+      return true;
+    case StatValue::Type::Unsigned:
+      if (value.integer < 0) {  // ids of programs use all 64 bits
+        const auto number = static_cast<std::uint64_t>(value.integer);
+        out.emplace_back(owner, name, builder_.intern(std::to_string(number)));
+      } else {
+        out.emplace_back(owner, name, value.integer);
+      }
+      return true;
+    case StatValue::Type::Real:
+      out.emplace_back(owner, name, value.real);
+      return true;
+    case StatValue::Type::Text:
+      out.emplace_back(owner, name, value.text_id.valid() ? value.text_id : text(value.text));
+      return true;
+    case StatValue::Type::Bytes:
+      if (value.text.size() > kMaxBinaryShown) return false;
+      out.emplace_back(owner, name, builder_.intern(hex(value.text)));
+      return true;
+    case StatValue::Type::None:
+      break;
+  }
+  out.emplace_back(owner, name, std::int64_t{0});  // the default of a value is not written
+  return true;
+}
+
+void EventWriter::add_marker(const EventType& type, Nanos time, std::span<const Stat> stats) {
+  const MarkerId marker = builder_.add_marker({time, lines_[line_].track, type.name});
+  marker_args_.clear();
+  std::uint64_t binary = 0;
+  for (const Stat& stat : type.stats) binary += !make_argument(marker, stat, marker_args_);
+  for (const Stat& stat : stats) binary += !make_argument(marker, stat, marker_args_);
+  for (const MarkerArg& arg : marker_args_) builder_.add_argument(arg);
+  builder_.losses().add("binary_argument", Severity::Info,
+                        "Binary arguments of more than 256 bytes; they are passed over.", binary);
+}
+
+void EventWriter::add_rows(SliceId slice, SliceKind kind, const Facts& facts, Nanos duration) {
+  const LineKey& line = lines_[line_];
+  if (is_launch_call(kind)) {
+    LaunchRow row;
+    row.correlation = facts.correlation;
+    builder_.add_launch(slice, row);
+  } else if (is_device_work(kind)) {
+    DeviceRow row;
+    row.correlation = facts.correlation;
+    row.stream = line.id;
+    row.bytes = facts.bytes;
+    row.context = facts.context;
+    row.device = planes_[line.plane].second.device;
+    row.registers = facts.kernel.registers;
+    row.shared_memory = static_cast<std::int32_t>(facts.kernel.shared_memory);
+    std::copy_n(facts.kernel.grid, 3, row.grid.begin());
+    std::copy_n(facts.kernel.block, 3, row.block.begin());
+    row.occupancy = facts.kernel.occupancy;
+    if (facts.bytes > 0 && duration > 0)
+      row.bandwidth = static_cast<float>(static_cast<double>(facts.bytes) / double(duration));
+    builder_.add_device_work(slice, row);
+    if (facts.category.valid() && is_collective(builder_.text(facts.category))) {
+      CollectiveRow collective;
+      collective.collective = facts.category;
+      builder_.add_collective(slice, collective);
+    }
+  }
+  if (facts.producer != kNoNumber)
+    producers_.get_or_insert(arrow_key(facts.producer_type, facts.producer), slice);
+  if (facts.consumer != kNoNumber)
+    consumers_.push_back({arrow_key(facts.consumer_type, facts.consumer), slice});
+}
+
+void EventWriter::add_arguments(SliceId slice, const EventType& type, std::span<const Stat> stats,
+                                const Facts& facts, std::int64_t duration_ps) {
+  const bool device_row = facts.correlation != kNoNumber || facts.has_kernel_details;
+  shared_.clear();
+  own_.clear();
+  std::uint64_t binary = 0;
+  if (type.long_name.valid())
+    shared_.emplace_back(ArgumentSetId(), builder_.intern("long_name"), type.long_name);
+  const auto place = [&](const Stat& stat) {
+    // What has a field of its own in the rows is not said twice.
+    const KnownStat known = stat.key.name.known;
+    if (known == KnownStat::CorrelationId || (device_row && known == KnownStat::KernelDetails))
+      return;
+    if (stat.key.name.varies)
+      binary += !make_argument(slice, stat, own_);
+    else
+      binary += !make_argument(ArgumentSetId(), stat, shared_);
+  };
+  for (const Stat& stat : type.stats) place(stat);
+  for (const Stat& stat : stats) place(stat);
+  // Slices have whole nanoseconds.
+  if (duration_ps % 1000 != 0)
+    own_.emplace_back(slice, builder_.intern("duration_ps"), duration_ps);
+  for (const SliceArg& arg : own_) builder_.add_argument(arg);
+  if (!shared_.empty()) builder_.share_arguments(slice, builder_.intern_arguments(shared_));
+  builder_.losses().add("binary_argument", Severity::Info,
+                        "Binary arguments of more than 256 bytes; they are passed over.", binary);
+}
+
+void EventWriter::add(const EventType& type, Nanos start, Nanos duration, std::int64_t duration_ps,
+                      std::span<const Stat> stats) {
+  ++events_;
+  const LineKey& line = lines_[line_];
+  if (line.type == LineType::Counters) {
+    add_counters(type, start, stats);
+    return;
+  }
+  const Facts facts = gather(type, stats);
+  if (line.type == LineType::Thread) {
+    if (type.name_class == NameClass::Allocation || type.name_class == NameClass::Deallocation) {
+      add_allocation(type, facts, start);
+      add_marker(type, start, stats);
+      return;
+    }
+    if (duration_ps == 0 && facts.correlation == kNoNumber && type.name_class == NameClass::Plain &&
+        !facts.has_hlo_op) {
+      add_marker(type, start, stats);
+      return;
+    }
+  }
+  const SliceKind kind = kind_of(type, facts, start, start + duration);
+  StringId name = type.name;
+  if (kind == SliceKind::Step && facts.step_number != kNoNumber && line.type == LineType::Thread) {
+    name = builder_.intern(std::string(builder_.text(type.name)) + "#" +
+                           std::to_string(facts.step_number));
+  }
+  const SliceId slice = builder_.add_slice(start, duration, line.track, name, kind);
+  add_rows(slice, kind, facts, duration);
+  add_arguments(slice, type, stats, facts, duration_ps);
+}
+
+void EventWriter::finish(unsigned threads) {
+  builder_.nest(threads);
+  std::uint64_t loose = 0;
+  for (const Arrow& arrow : consumers_) {
+    const SliceId* from = producers_.find(arrow.key);
+    if (from == nullptr || *from == arrow.slice) {
+      ++loose;
+      continue;
+    }
+    builder_.add_flow_link(*from, arrow.slice);
+  }
+  builder_.losses().add("loose_flow", Severity::Info,
+                        "Arrows (consumers of work) whose producer is not in the file.", loose);
+  link_by_correlation(builder_);
+}
+
+}  // namespace sonde
