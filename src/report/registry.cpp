@@ -13,11 +13,17 @@
 #include "report/views/callgraph.hpp"
 #include "report/views/devices.hpp"
 #include "report/views/functions.hpp"
+#include "report/views/framework_ops.hpp"
+#include "report/views/hlo_ops.hpp"
+#include "report/views/input_pipeline.hpp"
+#include "report/views/kernel_stats.hpp"
 #include "report/views/kernels.hpp"
 #include "report/views/lines.hpp"
 #include "report/views/memcpy.hpp"
+#include "report/views/memory_profile.hpp"
 #include "report/views/operators.hpp"
 #include "report/views/stacks.hpp"
+#include "report/views/overview.hpp"
 #include "report/views/steps.hpp"
 #include "report/views/summary.hpp"
 
@@ -208,6 +214,19 @@ std::vector<ReportView> make_views() {
   views.push_back(sonde_view("lines", "lines of source with their hits and time", lines_sort_keys(),
                              {}, lines_view));
   views.push_back(sonde_view("stacks", "the heaviest call stacks", {}, {}, stacks_view));
+  views.push_back(sonde_view("overview", "step time and its parts, as XProf divides it", {}, {},
+                             overview_view));
+  views.push_back(sonde_view("input-pipeline",
+                             "what the steps waited for, and who made their input", {}, {},
+                             input_pipeline_view));
+  views.push_back(sonde_view("framework-ops", "operators of TensorFlow or JAX on host and device",
+                             framework_ops_sort_keys(), {}, framework_ops_view));
+  views.push_back(sonde_view("hlo-ops", "operations of compiled programs (XLA)",
+                             hlo_ops_sort_keys(), {}, hlo_ops_view));
+  views.push_back(sonde_view("kernel-stats", "kernels by launch: grid, registers, tensor cores",
+                             kernel_stats_sort_keys(), {}, kernel_stats_view));
+  views.push_back(sonde_view("memory-profile", "allocators, their peak and what was alive then", {},
+                             {}, memory_profile_view));
   views.push_back({"torch",
                    "operators",
                    "the table of torch.profiler's key_averages()",

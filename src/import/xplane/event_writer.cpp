@@ -11,11 +11,6 @@ namespace {
 
 constexpr std::size_t kMaxBinaryShown = 256;
 
-std::uint64_t arrow_key(std::int64_t type, std::int64_t id) {
-  return mix_bits(static_cast<std::uint64_t>(id) * 0x100000001B3ull +
-                  static_cast<std::uint64_t>(type));
-}
-
 std::string hex(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out = "0x";
@@ -47,10 +42,8 @@ struct EventWriter::Facts {
   std::int64_t step_number = kNoNumber;
   StringId hlo_op;
   StringId category;
-  std::int64_t producer_type = 0;
-  std::int64_t producer = kNoNumber;
-  std::int64_t consumer_type = 0;
-  std::int64_t consumer = kNoNumber;
+  Arrows::Work produces;
+  Arrows::Work consumes;
   StringId allocator;
   StringId tf_op;
   std::int64_t reserved = kNoNumber;
@@ -191,16 +184,16 @@ void EventWriter::note(const Stat& stat, Facts& facts) {
       facts.step_number = whole(kNoNumber);
       break;
     case KnownStat::ProducerType:
-      facts.producer_type = whole(0);
+      facts.produces.type = whole(0);
       break;
     case KnownStat::ProducerId:
-      facts.producer = whole(kNoNumber);
+      facts.produces.id = whole(kNoNumber);
       break;
     case KnownStat::ConsumerType:
-      facts.consumer_type = whole(0);
+      facts.consumes.type = whole(0);
       break;
     case KnownStat::ConsumerId:
-      facts.consumer = whole(kNoNumber);
+      facts.consumes.id = whole(kNoNumber);
       break;
     case KnownStat::HloOp:
       facts.hlo_op = interned();
@@ -408,6 +401,23 @@ void EventWriter::add_marker(const EventType& type, Nanos time, std::span<const 
                         "Binary arguments of more than 256 bytes; they are passed over.", binary);
 }
 
+// A thread of a pool marks begin and end of the work that it was handed; the work lies between.
+void EventWriter::follow_region(const EventType& type, const Facts& facts, Nanos time) {
+  const std::string_view name = builder_.text(type.name);
+  LineKey& line = lines_[line_];
+  if (name == "ThreadpoolListener::StartRegion") {
+    line.region_start = time;
+    line.region_work = facts.consumes;
+  } else if (name == "ThreadpoolListener::StopRegion" && line.region_work.valid()) {
+    const Nanos duration = std::max<Nanos>(0, time - line.region_start);
+    const SliceId slice =
+        builder_.add_slice(line.region_start, duration, line.track,
+                           builder_.intern("ThreadpoolListener::Region"), SliceKind::Api);
+    arrows_.consumed_by(line.region_work, slice);
+    line.region_work = {};
+  }
+}
+
 void EventWriter::add_rows(SliceId slice, SliceKind kind, const Facts& facts, Nanos duration) {
   const LineKey& line = lines_[line_];
   if (is_launch_call(kind)) {
@@ -435,10 +445,8 @@ void EventWriter::add_rows(SliceId slice, SliceKind kind, const Facts& facts, Na
       builder_.add_collective(slice, collective);
     }
   }
-  if (facts.producer != kNoNumber)
-    producers_.get_or_insert(arrow_key(facts.producer_type, facts.producer), slice);
-  if (facts.consumer != kNoNumber)
-    consumers_.push_back({arrow_key(facts.consumer_type, facts.consumer), slice});
+  if (facts.produces.valid()) arrows_.produced_by(facts.produces, slice);
+  if (facts.consumes.valid()) arrows_.consumed_by(facts.consumes, slice);
 }
 
 void EventWriter::add_arguments(SliceId slice, const EventType& type, std::span<const Stat> stats,
@@ -486,8 +494,10 @@ void EventWriter::add(const EventType& type, Nanos start, Nanos duration, std::i
       return;
     }
     if (duration_ps == 0 && facts.correlation == kNoNumber && type.name_class == NameClass::Plain &&
-        !facts.has_hlo_op) {
+        facts.hlo_op != type.name) {
       add_marker(type, start, stats);
+      if (facts.produces.valid()) arrows_.produced_at(facts.produces, line.track, start);
+      follow_region(type, facts, start);
       return;
     }
   }
@@ -504,17 +514,7 @@ void EventWriter::add(const EventType& type, Nanos start, Nanos duration, std::i
 
 void EventWriter::finish(unsigned threads) {
   builder_.nest(threads);
-  std::uint64_t loose = 0;
-  for (const Arrow& arrow : consumers_) {
-    const SliceId* from = producers_.find(arrow.key);
-    if (from == nullptr || *from == arrow.slice) {
-      ++loose;
-      continue;
-    }
-    builder_.add_flow_link(*from, arrow.slice);
-  }
-  builder_.losses().add("loose_flow", Severity::Info,
-                        "Arrows (consumers of work) whose producer is not in the file.", loose);
+  arrows_.draw(builder_);
   link_by_correlation(builder_);
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "import/xplane/arrows.hpp"
 #include "import/xplane/event_types.hpp"
 #include "trace/builder.hpp"
 
@@ -43,10 +44,8 @@ class EventWriter {
     std::int64_t id = 0;
     TrackId track;
     LineType type = LineType::Thread;
-  };
-  struct Arrow {
-    std::uint64_t key = 0;
-    SliceId slice;
+    Nanos region_start = 0;
+    Arrows::Work region_work{};
   };
 
   Facts gather(const EventType& type, std::span<const Stat> stats);
@@ -57,6 +56,7 @@ class EventWriter {
   void add_counters(const EventType& type, Nanos time, std::span<const Stat> stats);
   void add_allocation(const EventType& type, const Facts& facts, Nanos time);
   void add_marker(const EventType& type, Nanos time, std::span<const Stat> stats);
+  void follow_region(const EventType& type, const Facts& facts, Nanos time);
   void add_rows(SliceId slice, SliceKind kind, const Facts& facts, Nanos duration);
   void add_arguments(SliceId slice, const EventType& type, std::span<const Stat> stats,
                      const Facts& facts, std::int64_t duration_ps);
@@ -77,8 +77,7 @@ class EventWriter {
   Nanos last_step_end_ = 0;
 
   FlatMap<std::int64_t> allocated_;  // bytes by allocator and address
-  FlatMap<SliceId> producers_;
-  std::vector<Arrow> consumers_;
+  Arrows arrows_;
 
   std::vector<SetArg> shared_;
   std::vector<SliceArg> own_;

@@ -23,6 +23,7 @@ std::string view_title(const std::string& what, RunTraces traces, const std::str
 inline Cell count_cell(std::uint64_t count) { return static_cast<std::int64_t>(count); }
 inline Cell time_cell(Nanos nanos) { return nanos; }
 inline Cell time_cell(double nanos) { return static_cast<std::int64_t>(std::llround(nanos)); }
+inline Cell picos_cell(double picos) { return time_cell(picos / 1000); }
 inline Cell text_cell(std::string_view text) { return std::string(text); }
 
 // In percent; nothing where there is no whole.
