@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace sonde {
 namespace {
@@ -33,6 +34,7 @@ constexpr std::string_view kUnknown = "Unknown";
 struct Keys {
   explicit Keys(const Trace& trace)
       : device_duration(trace.strings().find("device_duration_ps")),
+        device_offset(trace.strings().find("device_offset_ps")),
         duration(trace.strings().find("duration_ps")),
         tf_op(trace.strings().find("tf_op")),
         hlo_op(trace.strings().find("hlo_op")),
@@ -44,8 +46,8 @@ struct Keys {
         model_flops(trace.strings().find("model_flops")),
         bytes(trace.strings().find("bytes_accessed")) {}
 
-  StringId device_duration, duration, tf_op, hlo_op, hlo_category, program, long_name, source,
-      flops, model_flops, bytes;
+  StringId device_duration, device_offset, duration, tf_op, hlo_op, hlo_category, program,
+      long_name, source, flops, model_flops, bytes;
 };
 
 Picos picos(const Trace& trace, const Keys& keys, SliceId slice) {
@@ -66,15 +68,29 @@ double number_of(const Trace& trace, SliceId slice, StringId key) {
   return std::isfinite(number) && number > 0 ? number : 0;
 }
 
+// When a slice was at work, on the clock of its device where the file has that.
+struct PicoInterval {
+  Picos start = 0;
+  Picos end = 0;
+};
+PicoInterval pico_interval(const Trace& trace, const Keys& keys, SliceId slice) {
+  PicoInterval out;
+  out.start = trace.slices().start(slice) * 1000;
+  if (const ArgumentValue value = find_argument(trace, slice, keys.device_offset))
+    out.start = value.integer(trace, out.start);
+  out.end = out.start + picos(trace, keys, slice);
+  return out;
+}
+
 // First and last moment of a track's operators.
 struct Span {
-  Nanos start = std::numeric_limits<Nanos>::max();
-  Nanos end = std::numeric_limits<Nanos>::min();
-  void add(const Trace& trace, SliceId slice) {
-    start = std::min(start, trace.slices().start(slice));
-    end = std::max(end, trace.slices().end(slice));
+  Picos start = std::numeric_limits<Picos>::max();
+  Picos end = std::numeric_limits<Picos>::min();
+  void add(const PicoInterval& interval) {
+    start = std::min(start, interval.start);
+    end = std::max(end, interval.end);
   }
-  Picos length() const { return end > start ? (end - start) * 1000 : 0; }
+  Picos length() const { return end > start ? end - start : 0; }
 };
 
 // Self times of a set of slices: each one's length less that of the chosen ones directly inside.
@@ -92,6 +108,10 @@ class SelfTimes {
       for (SliceId up = trace.slices().parent(slice); up.valid() && ++way < kMaxWay;
            up = trace.slices().parent(up)) {
         if (!chosen(up)) continue;
+        // On the device's own clock the two may lie side by side.
+        const PicoInterval outer = pico_interval(trace, keys, up);
+        const PicoInterval within = pico_interval(trace, keys, slice);
+        if (within.start < outer.start || within.end > outer.end) continue;
         inner_[up.index()] += picos(trace, keys, slice);
         break;
       }
@@ -108,17 +128,36 @@ class SelfTimes {
 std::string_view listed_name(const Trace& trace, const Keys& keys, SliceId slice, bool device) {
   const std::string_view tf_op = text_of(trace, slice, keys.tf_op);
   if (!tf_op.empty()) return tf_op;
-  if (!device) return trace.name(slice);
+  if (!device) {
+    const std::string_view full = text_of(trace, slice, keys.long_name);
+    return full.empty() ? trace.name(slice) : full;
+  }
   const SliceId launch = trace.launch_to_device().source(slice);
   const SliceId op = launch.valid() ? trace.operator_to_launch().source(launch) : SliceId();
   if (op.valid() && trace.slices().kind(op) != SliceKind::Step) return trace.name(op);
   return trace.name(slice);
 }
 
-bool is_listed_host_op(const Trace& trace, SliceId slice) {
-  const SliceKind kind = trace.slices().kind(slice);
-  return kind == SliceKind::Operator || kind == SliceKind::OperatorInner ||
-         kind == SliceKind::DataLoader || kind == SliceKind::Communication;
+// Operators of the framework, as it wrote them; what was compiled from them is in hlo_ops().
+bool is_framework_op(const Trace& trace, const Keys& keys, SliceId slice) {
+  switch (trace.slices().kind(slice)) {
+    case SliceKind::Operator:
+    case SliceKind::OperatorInner:
+    case SliceKind::DataLoader:
+    case SliceKind::Communication:
+    case SliceKind::Api:
+      break;
+    default:
+      return false;
+  }
+  if (find_argument(trace, slice, keys.tf_op)) return true;
+  return trace.slices().kind(slice) != SliceKind::Api &&
+         !find_argument(trace, slice, keys.hlo_op) &&
+         !trace.name(slice).starts_with("PjitFunction(");
+}
+
+bool is_on_device(const Trace& trace, SliceId slice) {
+  return trace.track(trace.slices().track(slice)).type == TrackType::Stream;
 }
 
 // A peak of the device, from what the file says about the recording.
@@ -160,10 +199,9 @@ FrameworkOps framework_ops(const Trace& trace) {
   SelfTimes selves(trace.slice_count());
   for (const SliceId slice : all_slices(trace)) {
     const SliceKind kind = slices.kind(slice);
-    const bool control_flow = kind == SliceKind::DeviceRange &&
-                              find_argument(trace, slice, keys.hlo_category) &&
-                              trace.track(slices.track(slice)).type == TrackType::Stream;
-    if (!is_device_work(kind) && !control_flow && !is_listed_host_op(trace, slice)) continue;
+    const bool control_flow = kind == SliceKind::DeviceRange && is_on_device(trace, slice) &&
+                              find_argument(trace, slice, keys.hlo_category);
+    if (!is_device_work(kind) && !control_flow && !is_framework_op(trace, keys, slice)) continue;
     list.push_back(slice);
     selves.choose(slice);
   }
@@ -171,16 +209,20 @@ FrameworkOps framework_ops(const Trace& trace) {
 
   FrameworkOps out;
   std::map<std::tuple<bool, std::string_view, std::string_view>, FrameworkOp> groups;
+  std::map<std::pair<const FrameworkOp*, StringId>, std::uint64_t> parts;
   std::vector<Span> spans(trace.tracks().size());
   std::map<std::int32_t, Span> devices;
   for (const SliceId slice : list) {
-    const bool on_device = !is_listed_host_op(trace, slice);
+    const bool on_device = is_device_work(slices.kind(slice)) || is_on_device(trace, slice);
     const FrameworkOpName name = framework_op_name(listed_name(trace, keys, slice, on_device));
     FrameworkOp& op = groups[{on_device, name.type, name.name}];
     op.on_device = on_device;
     op.type = name.type;
     op.name = name.name;
-    ++op.occurrences;
+    // What XLA made of one operator counts as often as its most frequent part.
+    const bool compiled = on_device && find_argument(trace, slice, keys.hlo_category);
+    const StringId part = compiled ? slices.name(slice) : StringId();
+    op.occurrences = std::max(op.occurrences, ++parts[{&op, part}]);
     const Picos total = picos(trace, keys, slice);
     const Picos self = std::max<Picos>(0, total - selves.inner(slice));
     op.total += total;
@@ -190,9 +232,9 @@ FrameworkOps framework_ops(const Trace& trace) {
     (on_device ? out.device_self : out.host_self) += self;
     const TrackId track = slices.track(slice);
     if (on_device)
-      devices[trace.track(track).device].add(trace, slice);
+      devices[trace.track(track).device].add(pico_interval(trace, keys, slice));
     else
-      spans[track.index()].add(trace, slice);
+      spans[track.index()].add(pico_interval(trace, keys, slice));
   }
   Picos device_span = 0;
   Picos host_span = 0;
@@ -212,7 +254,7 @@ HloOps hlo_ops(const Trace& trace) {
   std::vector<SliceId> list;
   SelfTimes selves(trace.slice_count());
   for (const SliceId slice : all_slices(trace)) {
-    const bool on_stream = trace.track(slices.track(slice)).type == TrackType::Stream;
+    const bool on_stream = is_on_device(trace, slice);
     const bool device_op =
         on_stream &&
         (find_argument(trace, slice, keys.hlo_category) ||
@@ -254,7 +296,8 @@ HloOps hlo_ops(const Trace& trace) {
     op.bytes += number_of(trace, slice, keys.bytes);
     out.self += self;
     const Track& track = trace.track(slices.track(slice));
-    if (track.type == TrackType::Stream) devices[track.device].add(trace, slice);
+    if (track.type == TrackType::Stream)
+      devices[track.device].add(pico_interval(trace, keys, slice));
   }
   Picos span = 0;
   for (const auto& [device, busy] : devices) span += busy.length();

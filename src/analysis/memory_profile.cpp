@@ -152,8 +152,9 @@ std::vector<AllocatorProfile> memory_profile(const Trace& trace) {
       if (extra.available != kNoNumber)
         profile.capacity = std::max(profile.capacity, point.in_use() + extra.available);
       profile.lifetime_peak = std::max(profile.lifetime_peak, extra.lifetime_peak);
-      if (i == 0 || point.in_use() > profile.points[peak_at].in_use()) peak_at = i;
       profile.points.push_back(point);
+      // Of several peaks the last.
+      if (point.in_use() >= profile.points[peak_at].in_use()) peak_at = i;
     }
     profile.peak = profile.points[peak_at];
     find_live(trace, events, peak_at, profile);

@@ -55,6 +55,10 @@ bool is_wrapper(std::string_view name) {
        {"EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun"}) {
     if (name.starts_with(prefix)) return true;
   }
+  // Whatever is called like a step is taken for a mark.
+  for (const std::string_view prefix : {"train", "test", "TraceContext"}) {
+    if (name.starts_with(prefix)) return name.find('/') == std::string_view::npos;
+  }
   return false;
 }
 

@@ -69,7 +69,9 @@ Document framework_ops_view(RunTraces traces, const ReportRequest& request) {
   // Shares are of the time on host or device, as it was or with the idle time in it.
   Block block;
   block.id = "framework_ops";
-  block.when_empty = "No operators of a framework in this trace.";
+  block.when_empty =
+      "No operators of a framework in this trace. What was compiled from them is in the view "
+      "hlo-ops.";
   Table table;
   table.columns = {
       {.key = "rank", .header = "Rank", .type = CellType::Integer, .drop = 7},

@@ -62,6 +62,21 @@ Block facts_block(const NamedTrace& named, const StepParts& steps, const Framewo
   return out;
 }
 
+// Where the framework left no operators, what was compiled from them.
+void add_compiled(const Trace& trace, Table& table) {
+  const HloOps ops = hlo_ops(trace);
+  Picos sum = 0;
+  for (const HloOp& op : ops.ops) {
+    if (table.rows.size() == kTopOps) break;
+    sum += op.self;
+    table.rows.push_back({share_cell(op.self, ops.self), share_cell(sum, ops.self),
+                          text_cell(op.category.empty() ? "HLO" : op.category), text_cell(op.name),
+                          op.flops > 0 && op.total > 0
+                              ? Cell(op.flops / (static_cast<double>(op.total) * 1e-12) / 1e9)
+                              : Cell(0.0)});
+  }
+}
+
 Block top_ops_block(const NamedTrace& named, const FrameworkOps& ops, bool several) {
   Block out;
   out.id = block_id("top_operations", named, several);
@@ -74,6 +89,7 @@ Block top_ops_block(const NamedTrace& named, const FrameworkOps& ops, bool sever
       {.key = "category", .header = "Type", .cut = Cut::Middle},
       {.key = "operation", .header = "Operator", .cut = Cut::Middle, .least = 24},
       {.key = "gflops_per_s", .header = "GFLOP/s", .type = CellType::Real, .hide_zero = true}};
+  if (ops.ops.empty()) add_compiled(named.trace, table);
   // Where a device computes, its operators count; else those of the host.
   const bool device = ops.device_self > 0;
   const Picos whole = device ? ops.device_self : ops.host_self;
