@@ -248,6 +248,19 @@ FrameworkOps framework_ops(const Trace& trace) {
   return out;
 }
 
+std::vector<SliceId> host_framework_ops(const Trace& trace) {
+  const Keys keys(trace);
+  std::vector<SliceId> out;
+  for (const SliceId slice : all_slices(trace)) {
+    if (is_framework_op(trace, keys, slice) && !is_on_device(trace, slice)) out.push_back(slice);
+  }
+  return out;
+}
+
+std::string_view host_framework_op_name(const Trace& trace, SliceId op) {
+  return listed_name(trace, Keys(trace), op, false);
+}
+
 HloOps hlo_ops(const Trace& trace) {
   const Keys keys(trace);
   const SliceColumns& slices = trace.slices();

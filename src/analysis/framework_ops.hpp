@@ -47,6 +47,11 @@ struct FrameworkOps {
 // The operators of a framework: on host threads, and on devices as the work that was done for them.
 FrameworkOps framework_ops(const Trace& trace);
 
+// The operators of the framework on host threads, in the order of the trace.
+std::vector<SliceId> host_framework_ops(const Trace& trace);
+// The full name of such an operator.
+std::string_view host_framework_op_name(const Trace& trace, SliceId op);
+
 struct HloOp {
   std::string program;
   std::string_view category;

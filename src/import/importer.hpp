@@ -26,6 +26,7 @@ struct Importer {
   bool (*sniff)(std::string_view head);
   Result<Trace> (*import)(const ImportInput& input);
   bool has_magic = false;  // the first bytes leave no doubt
+  bool refuses = false;    // known only to tell the user what it is
   // In a folder: whether reading another file brings this one along. Null: never.
   bool (*is_brought_along)(const std::string& path) = nullptr;
 };

@@ -36,15 +36,16 @@ Error unknown_format(const std::string& path, std::string_view head) {
 bool is_trace_file(const fs::path& path) {
   Result<OpenedInput> input = open_input(path.string());
   if (!input || input->head.empty()) {
-    return path.filename().string().find(".pt.trace.json") != std::string::npos;
+    const std::string name = path.filename().string();
+    return name.find(".pt.trace.json") != std::string::npos || name.ends_with(".xplane.pb");
   }
   const std::string_view head = input->head;
   const Importer* importer = importer_for(head);
-  if (importer != nullptr && importer->is_brought_along != nullptr &&
-      importer->is_brought_along(path.string())) {
+  if (importer == nullptr || importer->refuses) return false;
+  if (importer->is_brought_along != nullptr && importer->is_brought_along(path.string())) {
     return false;
   }
-  if (importer == nullptr || importer->has_magic) return importer != nullptr;
+  if (importer->has_magic) return true;
   // In a folder any JSON file may lie about (a config, a report): it must speak of events.
   return head.find("\"traceEvents\"") != std::string_view::npos ||
          head.find("\"ph\"") != std::string_view::npos ||
@@ -70,6 +71,26 @@ void collect(const fs::path& folder, const fs::path& root, int depth, std::vecto
   for (const fs::path& sub : folders) collect(sub, root, depth + 1, out);
 }
 
+// TensorFlow and JAX leave the same recording twice: HOST.xplane.pb has everything,
+// HOST.trace.json.gz and perfetto_trace.json.gz are made from it.
+void drop_derived(std::vector<TraceFile>& files) {
+  const auto has_profile = [&](const TraceFile& file, const std::string& host) {
+    return std::any_of(files.begin(), files.end(), [&](const TraceFile& other) {
+      return other.run == file.run && other.path.ends_with(".xplane.pb") &&
+             (host.empty() || other.worker == host);
+    });
+  };
+  std::vector<TraceFile> kept;
+  for (const TraceFile& file : files) {
+    const std::string name = fs::path(file.path).filename().string();
+    const bool merged = name.starts_with("perfetto_trace.json");
+    const std::size_t ending = name.find(".trace.json");
+    const bool derived = merged || ending != std::string::npos;
+    if (!derived || !has_profile(file, merged ? "" : name.substr(0, ending))) kept.push_back(file);
+  }
+  files = std::move(kept);
+}
+
 }  // namespace
 
 std::string worker_name(const std::string& path) {
@@ -78,6 +99,8 @@ std::string worker_name(const std::string& path) {
   if (at == std::string::npos && file.ends_with(".sonde")) return file.substr(0, file.size() - 6);
   if (file.find(".paddle_trace.") != std::string::npos && file.rfind("_time_") != std::string::npos)
     return file.substr(0, file.rfind("_time_"));
+  if (at == std::string::npos && file.ends_with(".xplane.pb"))
+    return file.substr(0, file.size() - 10);
   return at == std::string::npos ? file : file.substr(0, at);
 }
 
@@ -98,6 +121,7 @@ Result<std::vector<TraceFile>> find_trace_files(const std::string& path) {
         {}};
   }
   collect(path, path, 0, files);
+  drop_derived(files);
   if (files.empty()) {
     return Error{ErrorCode::NoTraces,
                  "no trace in this folder or below it",

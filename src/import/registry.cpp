@@ -23,7 +23,9 @@
 #include "import/speedscope/speedscope.hpp"
 #include "import/tracemalloc/tracemalloc.hpp"
 #include "import/vprof/vprof.hpp"
+#include "import/tensorflow_json/tensorflow_json.hpp"
 #include "import/xplane/xplane.hpp"
+#include "import/xprof_tool/xprof_tool.hpp"
 
 namespace sonde {
 namespace {
@@ -55,6 +57,9 @@ constexpr Importer kImporters[] = {
     {"xplane", "TensorFlow and JAX profile (XPlane)", looks_like_xplane, import_xplane, true},
     {"kineto", "PyTorch profiler (Kineto) trace", looks_like_kineto, import_kineto},
     {"mxnet", "MXNet profiler dump", looks_like_mxnet, import_mxnet},
+    {"tensorflow-json", "TensorFlow and JAX timeline (JSON)", looks_like_tensorflow_json,
+     import_tensorflow_json},
+    {"xprof-tool", "answer of XProf", looks_like_xprof_tool, refuse_xprof_tool, false, true},
     {"chrome", "Chrome trace-event JSON", looks_like_chrome, import_chrome},
     {"callgrind", "Callgrind profile", looks_like_callgrind, import_callgrind, true},
     {"mprof", "memory_profiler's mprof", looks_like_mprof, import_mprof, true},

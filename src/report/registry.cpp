@@ -9,6 +9,7 @@
 #include "report/styles/mxnet.hpp"
 #include "report/styles/paddle.hpp"
 #include "report/styles/tensorboard.hpp"
+#include "report/styles/tfprof.hpp"
 #include "report/styles/torch.hpp"
 #include "report/views/callgraph.hpp"
 #include "report/views/devices.hpp"
@@ -181,6 +182,32 @@ ReportView paddle_view(std::string name, std::string description, bool sorts) {
   return view;
 }
 
+// tfprof's own text for one trace; for several, each under the name of its file. Other formats have
+// the same rows as numbers.
+Result<std::string> tfprof_report(const TraceSet& traces, const ReportRequest& request) {
+  const TfprofRequest question{request.sort, request.row_limit(SIZE_MAX)};
+  std::string text;
+  std::vector<Document> documents;
+  for (const NamedTrace& named : traces) {
+    if (request.format == "text") {
+      if (traces.size() > 1) text += (text.empty() ? "" : "\n") + safe_text(named.path) + "\n";
+      text += tfprof_table(named.trace, question);
+      continue;
+    }
+    Document document;
+    document.view = request.view;
+    document.run = traces.size() > 1 ? named.path : named.run;
+    document.title = named.path;
+    document.csv_block = "ops";
+    document.blocks.push_back(
+        {"ops", "", tfprof_numbers(named.trace, question), "No operators in this trace.", {}});
+    document.losses = collect_losses({&named, 1});
+    documents.push_back(std::move(document));
+  }
+  return request.format == "text" ? text
+                                  : render_documents(documents, request.format, request.render);
+}
+
 // torch takes the name of any device in place of "cuda".
 std::vector<std::string> torch_other_keys() {
   std::vector<std::string> out;
@@ -251,6 +278,13 @@ std::vector<ReportView> make_views() {
                    mxnet_report,
                    {},
                    true});
+  views.push_back({"tfprof",
+                   "op",
+                   "the op view of TensorFlow 1's profiler (tf.profiler)",
+                   tfprof_sort_keys(),
+                   {},
+                   kAllFormats,
+                   tfprof_report});
   views.push_back(tensorboard_line_view("overview", "average step and its parts"));
   views.push_back(tensorboard_line_view("operation", "operators as pie charts", {"input_shape"}));
   views.push_back(

@@ -481,6 +481,11 @@ void EventWriter::add_arguments(SliceId slice, const EventType& type, std::span<
 void EventWriter::add(const EventType& type, Nanos start, Nanos duration, std::int64_t duration_ps,
                       std::span<const Stat> stats) {
   ++events_;
+  if (start < -kMaxTime || start > kMaxTime || duration < 0 || duration > kMaxDuration) {
+    builder_.losses().add("bad_time", Severity::Warning,
+                          "Events at a time that no clock shows; they are passed over.");
+    return;
+  }
   const LineKey& line = lines_[line_];
   if (line.type == LineType::Counters) {
     add_counters(type, start, stats);
