@@ -234,22 +234,33 @@ std::vector<std::int32_t> step_of_slices(const Trace& trace, const std::vector<S
     owner[slice.index()] = step;
     todo.push_back(slice);
   };
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    reach(steps[i], static_cast<std::int32_t>(i));
+  const auto follows = [&](SliceId target) { return slices.kind(target) != SliceKind::Step; };
+  std::vector<SliceId> inside;
+  const auto spread = [&](bool arrows) {
     while (!todo.empty()) {
       const SliceId slice = todo.back();
       todo.pop_back();
+      if (!arrows) inside.push_back(slice);
       const std::int32_t step = owner[slice.index()];
       for (SliceId child = first_child[slice.index()]; child.valid();
            child = next_sibling[child.index()]) {
         if (slices.kind(child) != SliceKind::Step) reach(child, step);
       }
+      if (!arrows) continue;
       for (const SliceId target : trace.flows().targets(slice)) {
-        if (slices.kind(target) != SliceKind::Step) reach(target, step);
+        if (follows(target)) reach(target, step);
       }
       for (const SliceId target : trace.launch_to_device().targets(slice)) reach(target, step);
     }
+  };
+  // What lies in a step belongs to it, whatever arrows lead there from others.
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    reach(steps[i], static_cast<std::int32_t>(i));
+    spread(false);
   }
+  todo = std::move(inside);
+  std::reverse(todo.begin(), todo.end());
+  spread(true);
   return owner;
 }
 
