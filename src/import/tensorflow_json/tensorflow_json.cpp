@@ -167,6 +167,11 @@ class TimelineReader {
     return out;
   }
 
+  // For times within kMaxMicros.
+  static Nanos start_of(const TimelineEvent& event) {
+    return event.time_is_whole ? event.whole_time_us * 1000 : std::llround(event.time_us * 1e3);
+  }
+
   void add_slice(TimelineEvent& event) {
     if (!event.has_time || !(std::abs(event.time_us) < kMaxMicros) ||
         !(event.duration_us < kMaxMicros)) {
@@ -198,8 +203,9 @@ class TimelineReader {
       type = long_name.empty() ? events_.make_type(event.name, {})
                                : events_.make_type(long_name, event.name);
     }
-    const Nanos start = std::llround(event.time_us * 1e3);
-    const Nanos end = std::llround((event.time_us + event.duration_us) * 1e3);
+    const Nanos start = start_of(event);
+    const Nanos end = event.time_is_whole ? start + std::llround(event.duration_us * 1e3)
+                                          : std::llround((event.time_us + event.duration_us) * 1e3);
     const auto duration_ps = static_cast<std::int64_t>(std::llround(event.duration_us * 1e6));
     // Decimals of a double are not exact: what is a nanosecond's error or less is none.
     const bool whole = std::llabs(duration_ps - (end - start) * 1000) <= 1;
@@ -220,8 +226,8 @@ class TimelineReader {
     }
     for (const TimelineEvent::Argument& argument : event.arguments) {
       if (!argument.is_number || argument.number != argument.number) continue;
-      builder_.add_counter({static_cast<Nanos>(std::llround(event.time_us * 1e3)), track,
-                            events_.text(event.name), events_.text(argument.key), argument.number});
+      builder_.add_counter({start_of(event), track, events_.text(event.name),
+                            events_.text(argument.key), argument.number});
     }
   }
 

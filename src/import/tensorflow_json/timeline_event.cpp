@@ -85,6 +85,7 @@ bool TimelineParser::parse(std::string_view text, TimelineEvent& out) {
       out.id = to_whole(field.value);
     } else if (field.key == "ts") {
       out.has_time = to_number(field.value, out.time_us);
+      out.time_is_whole = field.value.get(out.whole_time_us) == simdjson::SUCCESS;
     } else if (field.key == "dur") {
       out.has_duration = to_number(field.value, out.duration_us);
     } else if (field.key == "args") {

@@ -19,6 +19,8 @@ struct TimelineEvent {
   bool has_id = false;
   std::int64_t id = 0;
   double time_us = 0;
+  bool time_is_whole = false;  // Unix times in microseconds are more than a double holds
+  std::int64_t whole_time_us = 0;
   double duration_us = 0;
   bool has_time = false;
   bool has_duration = false;
