@@ -11,7 +11,17 @@ namespace sonde {
 namespace {
 
 std::string type_of(const FrameworkOpName& name) {
-  return std::string(name.type == "Unknown" ? name.name : name.type);
+  if (name.type != "Unknown") return std::string(name.type);
+  // "_arg_x_0:_Arg": nodes that TensorFlow adds have names of their own kind.
+  const std::size_t colon = name.name.rfind(':');
+  const bool added = name.name.starts_with("_") && colon != std::string_view::npos;
+  return std::string(added && colon + 1 < name.name.size() ? name.name.substr(colon + 1)
+                                                           : name.name);
+}
+
+// Where the graph begins and ends; tfprof leaves them out as well.
+bool is_graph_end(std::string_view name) {
+  return name.starts_with("_SOURCE") || name.starts_with("_SINK");
 }
 
 // "fusion.12" -> "fusion".
@@ -100,6 +110,7 @@ std::vector<TfprofOp> tfprof_ops(const Trace& trace) {
   std::map<std::string, Times> times;
   const FrameworkOps ops = framework_ops(trace);
   for (const FrameworkOp& op : ops.ops) {
+    if (is_graph_end(op.name)) continue;
     Times& type = times[type_of({op.name, op.type})];
     (op.on_device ? type.device : type.host) += op.self;
     (op.on_device ? type.device_runs : type.host_runs) += static_cast<std::int64_t>(op.occurrences);

@@ -21,37 +21,7 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-// "$$7" -> 7.
-std::int32_t context_number(const StatValue& value, std::string_view text) {
-  StatValue number = value;
-  number.text = text;
-  while (number.text.starts_with("$")) number.text.remove_prefix(1);
-  const std::int64_t context = number.whole(-1);
-  return context >= 0 && context <= INT32_MAX ? static_cast<std::int32_t>(context) : -1;
-}
-
 }  // namespace
-
-struct EventWriter::Facts {
-  std::int64_t correlation = kNoNumber;
-  std::int64_t device = kNoNumber;
-  std::int32_t context = -1;
-  KernelDetails kernel;
-  bool has_kernel_details = false;
-  std::int64_t bytes = kNoNumber;
-  std::int64_t step_number = kNoNumber;
-  StringId hlo_op;
-  StringId category;
-  Arrows::Work produces;
-  Arrows::Work consumes;
-  StringId allocator;
-  StringId tf_op;
-  std::int64_t reserved = kNoNumber;
-  std::int64_t allocated = kNoNumber;
-  std::int64_t allocation = kNoNumber;
-  std::int64_t address = 0;
-  std::int64_t index_on_host = kNoNumber;
-};
 
 StringId EventWriter::text(std::string_view raw) {
   if (is_utf8(raw)) return builder_.intern(raw);
@@ -140,99 +110,7 @@ EventType EventWriter::make_type(std::string_view name, std::string_view display
   return out;
 }
 
-void EventWriter::note(const Stat& stat, Facts& facts) {
-  const StatValue& value = stat.value;
-  const auto view = [&] {
-    return value.text_id.valid() ? builder_.text(value.text_id) : value.text;
-  };
-  const auto whole = [&](std::int64_t otherwise) {
-    StatValue number = value;
-    number.text = view();
-    return number.whole(otherwise);
-  };
-  const auto interned = [&] {
-    return value.text_id.valid()                 ? value.text_id
-           : value.type == StatValue::Type::Text ? text(value.text)
-                                                 : builder_.intern(std::to_string(value.whole(0)));
-  };
-  switch (stat.key.name.known) {
-    case KnownStat::None:
-    case KnownStat::StepName:
-    case KnownStat::IsRoot:
-    case KnownStat::ResidencyDetails:
-      break;
-    case KnownStat::CorrelationId:
-      facts.correlation = whole(kNoNumber);
-      break;
-    case KnownStat::ContextId:
-      facts.context = context_number(value, view());
-      break;
-    case KnownStat::DeviceId:
-      facts.device = whole(kNoNumber);
-      break;
-    case KnownStat::KernelDetails:
-      facts.kernel = parse_kernel_details(view());
-      facts.has_kernel_details = true;
-      break;
-    case KnownStat::MemcpyDetails:
-    case KnownStat::MemsetDetails:
-    case KnownStat::AllocationDetails:
-    case KnownStat::FreeDetails:
-      facts.bytes = parse_details_bytes(view());
-      break;
-    case KnownStat::StepNumber:
-      facts.step_number = whole(kNoNumber);
-      break;
-    case KnownStat::ProducerType:
-      facts.produces.type = whole(0);
-      break;
-    case KnownStat::ProducerId:
-      facts.produces.id = whole(kNoNumber);
-      break;
-    case KnownStat::ConsumerType:
-      facts.consumes.type = whole(0);
-      break;
-    case KnownStat::ConsumerId:
-      facts.consumes.id = whole(kNoNumber);
-      break;
-    case KnownStat::HloOp:
-      facts.hlo_op = interned();
-      break;
-    case KnownStat::HloCategory:
-      facts.category = interned();
-      break;
-    case KnownStat::TfOp:
-      facts.tf_op = interned();
-      break;
-    case KnownStat::AllocatorName:
-      facts.allocator = interned();
-      break;
-    case KnownStat::BytesReserved:
-      facts.reserved = whole(kNoNumber);
-      break;
-    case KnownStat::BytesAllocated:
-      facts.allocated = whole(kNoNumber);
-      break;
-    case KnownStat::AllocationBytes:
-      facts.allocation = whole(kNoNumber);
-      break;
-    case KnownStat::Address:
-      facts.address = whole(0);
-      break;
-    case KnownStat::IndexOnHost:
-      facts.index_on_host = whole(kNoNumber);
-      break;
-  }
-}
-
-EventWriter::Facts EventWriter::gather(const EventType& type, std::span<const Stat> stats) {
-  Facts facts;
-  for (const Stat& stat : type.stats) note(stat, facts);
-  for (const Stat& stat : stats) note(stat, facts);
-  return facts;
-}
-
-bool EventWriter::is_step(const EventType& type, const Facts& facts, Nanos start, Nanos end) {
+bool EventWriter::is_step(const EventType& type, const EventFacts& facts, Nanos start, Nanos end) {
   const bool numbered = facts.step_number != kNoNumber;
   if (!numbered && (has_step_numbers_ || type.name_class != NameClass::RunRoot)) return false;
   const TrackId track = lines_[line_].track;
@@ -245,7 +123,7 @@ bool EventWriter::is_step(const EventType& type, const Facts& facts, Nanos start
   return true;
 }
 
-SliceKind EventWriter::host_kind(const EventType& type, const Facts& facts, Nanos start,
+SliceKind EventWriter::host_kind(const EventType& type, const EventFacts& facts, Nanos start,
                                  Nanos end) {
   if (is_step(type, facts, start, end)) return SliceKind::Step;
   switch (type.name_class) {
@@ -275,7 +153,8 @@ SliceKind EventWriter::host_kind(const EventType& type, const Facts& facts, Nano
   return SliceKind::Api;
 }
 
-SliceKind EventWriter::kind_of(const EventType& type, const Facts& facts, Nanos start, Nanos end) {
+SliceKind EventWriter::kind_of(const EventType& type, const EventFacts& facts, Nanos start,
+                               Nanos end) {
   const LineKey& line = lines_[line_];
   switch (line.type) {
     case LineType::Thread:
@@ -325,7 +204,7 @@ void EventWriter::add_counters(const EventType& type, Nanos time, std::span<cons
   }
 }
 
-void EventWriter::add_allocation(const EventType& type, const Facts& facts, Nanos time) {
+void EventWriter::add_allocation(const EventType& type, const EventFacts& facts, Nanos time) {
   Allocation allocation;
   allocation.time = time;
   allocation.track = lines_[line_].track;
@@ -402,7 +281,7 @@ void EventWriter::add_marker(const EventType& type, Nanos time, std::span<const 
 }
 
 // A thread of a pool marks begin and end of the work that it was handed; the work lies between.
-void EventWriter::follow_region(const EventType& type, const Facts& facts, Nanos time) {
+void EventWriter::follow_region(const EventType& type, const EventFacts& facts, Nanos time) {
   const std::string_view name = builder_.text(type.name);
   LineKey& line = lines_[line_];
   if (name == "ThreadpoolListener::StartRegion") {
@@ -418,7 +297,7 @@ void EventWriter::follow_region(const EventType& type, const Facts& facts, Nanos
   }
 }
 
-void EventWriter::add_rows(SliceId slice, SliceKind kind, const Facts& facts, Nanos duration) {
+void EventWriter::add_rows(SliceId slice, SliceKind kind, const EventFacts& facts, Nanos duration) {
   const LineKey& line = lines_[line_];
   if (is_launch_call(kind)) {
     LaunchRow row;
@@ -450,7 +329,7 @@ void EventWriter::add_rows(SliceId slice, SliceKind kind, const Facts& facts, Na
 }
 
 void EventWriter::add_arguments(SliceId slice, const EventType& type, std::span<const Stat> stats,
-                                const Facts& facts, std::int64_t duration_ps) {
+                                const EventFacts& facts, std::int64_t duration_ps) {
   const bool device_row = facts.correlation != kNoNumber || facts.has_kernel_details;
   shared_.clear();
   own_.clear();
@@ -491,7 +370,7 @@ void EventWriter::add(const EventType& type, Nanos start, Nanos duration, std::i
     add_counters(type, start, stats);
     return;
   }
-  const Facts facts = gather(type, stats);
+  const EventFacts facts = gather_facts(type, stats, builder_, *this);
   if (line.type == LineType::Thread) {
     if (type.name_class == NameClass::Allocation || type.name_class == NameClass::Deallocation) {
       add_allocation(type, facts, start);

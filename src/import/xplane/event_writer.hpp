@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "import/xplane/arrows.hpp"
+#include "import/xplane/event_facts.hpp"
 #include "import/xplane/event_types.hpp"
 #include "trace/builder.hpp"
 
@@ -38,7 +39,6 @@ class EventWriter {
   void finish(unsigned threads);
 
  private:
-  struct Facts;
   struct LineKey {
     std::uint32_t plane = 0;
     std::int64_t id = 0;
@@ -48,18 +48,16 @@ class EventWriter {
     Arrows::Work region_work{};
   };
 
-  Facts gather(const EventType& type, std::span<const Stat> stats);
-  void note(const Stat& stat, Facts& facts);
-  SliceKind kind_of(const EventType& type, const Facts& facts, Nanos start, Nanos end);
-  SliceKind host_kind(const EventType& type, const Facts& facts, Nanos start, Nanos end);
-  bool is_step(const EventType& type, const Facts& facts, Nanos start, Nanos end);
+  SliceKind kind_of(const EventType& type, const EventFacts& facts, Nanos start, Nanos end);
+  SliceKind host_kind(const EventType& type, const EventFacts& facts, Nanos start, Nanos end);
+  bool is_step(const EventType& type, const EventFacts& facts, Nanos start, Nanos end);
   void add_counters(const EventType& type, Nanos time, std::span<const Stat> stats);
-  void add_allocation(const EventType& type, const Facts& facts, Nanos time);
+  void add_allocation(const EventType& type, const EventFacts& facts, Nanos time);
   void add_marker(const EventType& type, Nanos time, std::span<const Stat> stats);
-  void follow_region(const EventType& type, const Facts& facts, Nanos time);
-  void add_rows(SliceId slice, SliceKind kind, const Facts& facts, Nanos duration);
+  void follow_region(const EventType& type, const EventFacts& facts, Nanos time);
+  void add_rows(SliceId slice, SliceKind kind, const EventFacts& facts, Nanos duration);
   void add_arguments(SliceId slice, const EventType& type, std::span<const Stat> stats,
-                     const Facts& facts, std::int64_t duration_ps);
+                     const EventFacts& facts, std::int64_t duration_ps);
   template <class Arg, class Owner>
   bool make_argument(Owner owner, const Stat& stat, std::vector<Arg>& out);
 
