@@ -30,12 +30,17 @@ bool is_op_type(std::string_view text) {
 
 constexpr std::string_view kUnknown = "Unknown";
 
+// No operator takes longer than a day and no recording longer than 46: sums and differences of
+// picoseconds stay within their range.
+constexpr Picos kMostPicos = Picos{24} * 3600 * 1'000'000'000'000;
+constexpr Picos kLatestPicos = 4'000'000'000'000'000'000;
+Picos to_picos(Nanos nanos, Picos most) { return std::min(nanos, most / 1000) * 1000; }
+
 // Keys of arguments, looked up once.
 struct Keys {
   explicit Keys(const Trace& trace)
-      : device_duration(trace.strings().find("device_duration_ps")),
+      : lengths(trace),
         device_offset(trace.strings().find("device_offset_ps")),
-        duration(trace.strings().find("duration_ps")),
         tf_op(trace.strings().find("tf_op")),
         hlo_op(trace.strings().find("hlo_op")),
         hlo_category(trace.strings().find("hlo_category")),
@@ -46,18 +51,12 @@ struct Keys {
         model_flops(trace.strings().find("model_flops")),
         bytes(trace.strings().find("bytes_accessed")) {}
 
-  StringId device_duration, device_offset, duration, tf_op, hlo_op, hlo_category, program,
-      long_name, source, flops, model_flops, bytes;
+  PicoLengths lengths;
+  StringId device_offset, tf_op, hlo_op, hlo_category, program, long_name, source, flops,
+      model_flops, bytes;
 };
 
-Picos picos(const Trace& trace, const Keys& keys, SliceId slice) {
-  const Picos own = trace.slices().duration(slice) * 1000;
-  if (const ArgumentValue value = find_argument(trace, slice, keys.device_duration))
-    return std::max<Picos>(0, value.integer(trace, own));
-  if (const ArgumentValue value = find_argument(trace, slice, keys.duration))
-    return std::max<Picos>(0, value.integer(trace, own));
-  return own;
-}
+Picos picos(const Trace&, const Keys& keys, SliceId slice) { return keys.lengths.of(slice); }
 
 std::string_view text_of(const Trace& trace, SliceId slice, StringId key) {
   return trace.text(find_argument(trace, slice, key).text());
@@ -75,9 +74,9 @@ struct PicoInterval {
 };
 PicoInterval pico_interval(const Trace& trace, const Keys& keys, SliceId slice) {
   PicoInterval out;
-  out.start = trace.slices().start(slice) * 1000;
+  out.start = to_picos(trace.slices().start(slice), kLatestPicos);
   if (const ArgumentValue value = find_argument(trace, slice, keys.device_offset))
-    out.start = value.integer(trace, out.start);
+    out.start = std::clamp<Picos>(value.integer(trace, out.start), 0, kLatestPicos);
   out.end = out.start + picos(trace, keys, slice);
   return out;
 }
@@ -190,7 +189,19 @@ FrameworkOpName framework_op_name(std::string_view full) {
   return {full, kUnknown};
 }
 
-Picos slice_picos(const Trace& trace, SliceId slice) { return picos(trace, Keys(trace), slice); }
+PicoLengths::PicoLengths(const Trace& trace)
+    : trace_(trace),
+      device_duration_(trace.strings().find("device_duration_ps")),
+      duration_(trace.strings().find("duration_ps")) {}
+
+Picos PicoLengths::of(SliceId slice) const {
+  const Picos own = to_picos(trace_.slices().duration(slice), kMostPicos);
+  for (const StringId key : {device_duration_, duration_}) {
+    if (const ArgumentValue value = find_argument(trace_, slice, key))
+      return std::clamp<Picos>(value.integer(trace_, own), 0, kMostPicos);
+  }
+  return own;
+}
 
 FrameworkOps framework_ops(const Trace& trace) {
   const Keys keys(trace);
@@ -258,7 +269,11 @@ std::vector<SliceId> host_framework_ops(const Trace& trace) {
 }
 
 std::string_view host_framework_op_name(const Trace& trace, SliceId op) {
-  return listed_name(trace, Keys(trace), op, false);
+  for (const std::string_view key : {"tf_op", "long_name"}) {
+    const std::string_view full = text_of(trace, op, trace.strings().find(key));
+    if (!full.empty()) return full;
+  }
+  return trace.name(op);
 }
 
 HloOps hlo_ops(const Trace& trace) {

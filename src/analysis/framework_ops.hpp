@@ -12,9 +12,18 @@ namespace sonde {
 // Picoseconds: what devices count in, and what sums of short operations need.
 using Picos = std::int64_t;
 
-// How long a slice took on the clock of its device where the file has that, else as it lies in the
-// trace.
-Picos slice_picos(const Trace& trace, SliceId slice);
+// How long slices took, on the clock of their device where the file has that, else as they lie in
+// the trace.
+class PicoLengths {
+ public:
+  explicit PicoLengths(const Trace& trace);
+  Picos of(SliceId slice) const;
+
+ private:
+  const Trace& trace_;
+  StringId device_duration_;
+  StringId duration_;
+};
 
 // The full name of an operator, "node:Type", in its two parts.
 struct FrameworkOpName {

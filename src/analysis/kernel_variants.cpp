@@ -41,10 +41,11 @@ std::vector<KernelVariant> kernel_variants(const Trace& trace) {
   using Key = std::tuple<StringId, std::string_view, std::int32_t, std::int32_t,
                          std::array<std::int32_t, 3>, std::array<std::int32_t, 3>>;
   const StringId tf_op = trace.strings().find("tf_op");
+  const PicoLengths lengths(trace);
   std::map<Key, KernelVariant> groups;
   for (const SliceId slice : all_slices(trace)) {
     if (trace.slices().kind(slice) != SliceKind::Kernel) continue;
-    const Picos length = slice_picos(trace, slice);
+    const Picos length = lengths.of(slice);
     if (length == 0) continue;
     const DeviceRow* row = trace.device_work().find(slice);
     const DeviceRow none;
