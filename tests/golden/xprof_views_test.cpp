@@ -141,7 +141,8 @@ void expect_steps(const std::string& name, bool with_parts) {
 
 TEST(XprofViews, StepsOfTensorFlow) { expect_steps("tf_cpu", true); }
 TEST(XprofViews, StepsOfJaxOnAGpu) { expect_steps("jax_gpu", true); }
-// XProf loses sight of threads of the pool in some steps: only the times of the steps are the same.
+// XProf follows the threads of XLA's pool in a way of its own: only the times of the steps are
+// equal.
 TEST(XprofViews, StepsOfJaxOnACpu) { expect_steps("jax_cpu", false); }
 
 TEST(XprofViews, InputOpsOfTensorFlow) {
