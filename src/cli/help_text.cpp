@@ -83,6 +83,7 @@ std::string formats_help() {
       "format is known by its content, never by its name.\n\n";
   out = wrap_text(out, kWidth, "") + "\n";
   for (const Importer& importer : importers()) {
+    if (importer.refuses) continue;
     out += entry(std::string(importer.name), std::string(importer.description));
   }
   return out;

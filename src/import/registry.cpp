@@ -6,24 +6,24 @@
 #include "import/importer.hpp"
 #include "import/kineto/kineto.hpp"
 #include "import/lprof/lprof.hpp"
-#include "import/mprof/mprof.hpp"
 #include "import/memory_snapshot/memory_snapshot.hpp"
 #include "import/memory_timeline/memory_timeline.hpp"
+#include "import/mprof/mprof.hpp"
 #include "import/mxnet/mxnet.hpp"
+#include "import/nsys/nsys.hpp"
+#include "import/onnxruntime/onnxruntime.hpp"
 #include "import/paddle/paddle.hpp"
 #include "import/perf_script/perf_script.hpp"
+#include "import/perfetto/perfetto.hpp"
 #include "import/pprof/pprof.hpp"
 #include "import/pprofile/pprofile.hpp"
 #include "import/pstats/pstats.hpp"
-#include "import/nsys/nsys.hpp"
-#include "import/onnxruntime/onnxruntime.hpp"
-#include "import/perfetto/perfetto.hpp"
 #include "import/rocprof/rocprof.hpp"
 #include "import/sonde_run/sonde_run.hpp"
 #include "import/speedscope/speedscope.hpp"
+#include "import/tensorflow_json/tensorflow_json.hpp"
 #include "import/tracemalloc/tracemalloc.hpp"
 #include "import/vprof/vprof.hpp"
-#include "import/tensorflow_json/tensorflow_json.hpp"
 #include "import/xplane/xplane.hpp"
 #include "import/xprof_tool/xprof_tool.hpp"
 
@@ -46,7 +46,7 @@ constexpr Importer kImporters[] = {
     {"memory_snapshot", "PyTorch memory snapshot", looks_like_memory_snapshot,
      import_memory_snapshot, true},
     {"onnxruntime", "ONNX Runtime profile", looks_like_onnxruntime, import_onnxruntime},
-    {"rocprof", "rocprof CSV tables", looks_like_rocprof_csv, import_rocprof_csv, true,
+    {"rocprof", "rocprof CSV tables", looks_like_rocprof_csv, import_rocprof_csv, true, false,
      is_brought_along_by_rocprof},
     {"rocprof-json", "rocprofv3 JSON", looks_like_rocprof_json, import_rocprof_json, true},
     {"execution_trace", "PyTorch execution trace", looks_like_execution_trace,
