@@ -273,7 +273,7 @@ TEST_F(Cli, BashCompletionLoadsAndCompletes) {
   };
   EXPECT_EQ(offers("sonde rep"), "report\n");
   EXPECT_EQ(offers("sonde report --vi"), "--view\n");
-  EXPECT_EQ(offers("sonde report --view ker"), "kernels kernel/table kernel\n");
+  EXPECT_EQ(offers("sonde report --view ker"), "kernels kernel-stats kernel/table kernel\n");
   EXPECT_EQ(offers("sonde report --style tor"), "torch\n");
   EXPECT_EQ(offers("sonde report --format m"), "markdown\n");
   EXPECT_EQ(offers("sonde report --group-by ''"), "input_shape stack\n");

@@ -242,29 +242,31 @@ TEST_P(ForeignFiles, ReadAsTheirNamesSay) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, ForeignFiles,
-    testing::Values(
-        ForeignFile{"simple-partial.json",
-                    {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"},
-                    {{"duration_missing", 1}}},
-        ForeignFile{"simple-partial-trailing-comma.json",
-                    {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"},
-                    {{"duration_missing", 1}}},
-        ForeignFile{"simple-partial-whitespace.json",
-                    {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"},
-                    {{"duration_missing", 1}}},
-        ForeignFile{"simple.json",
-                    {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"},
-                    {{"duration_missing", 1}}},
-        ForeignFile{"out-of-order.json", {"A 0 10", "B 1 8", "C 2 6"}, {}},
-        ForeignFile{"mismatched-name.json", {"alpha 0 10"}, {{"end_name_mismatch", 1}}},
-        ForeignFile{"unbalanced-name.json", {"alpha 0 9", "beta 1 9"}, {}},
-        ForeignFile{
-            "not-enough-end-events.json", {"A 10 1", "A 0 1", "A 1 0"}, {{"begin_without_end", 2}}},
-        ForeignFile{
-            "only-begin-events.json", {"A 0 2", "B 1 1", "C 2 0"}, {{"begin_without_end", 3}}},
-        ForeignFile{"invalid-x-nesting.json", {"alpha 0 10", "beta 5 10"}, {}},
-        ForeignFile{
-            "event-reordering-name-match.json", {"alpha 0 10", "beta 1 1", "gamma 1 1"}, {}}),
+    testing::Values(ForeignFile{"simple-partial.json",
+                                {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"},
+                                {{"duration_missing", 1}}},
+                    ForeignFile{"simple-partial-trailing-comma.json",
+                                {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"},
+                                {{"duration_missing", 1}}},
+                    ForeignFile{"simple-partial-whitespace.json",
+                                {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"},
+                                {{"duration_missing", 1}}},
+                    ForeignFile{"simple.json",
+                                {"gamma 2 5", "epsilon 7 0", "alpha 0 14", "beta 1 12"},
+                                {{"duration_missing", 1}}},
+                    ForeignFile{"out-of-order.json", {"A 0 10", "B 1 8", "C 2 6"}, {}},
+                    ForeignFile{"mismatched-name.json", {"alpha 0 10"}, {{"end_name_mismatch", 1}}},
+                    ForeignFile{"unbalanced-name.json", {"alpha 0 9", "beta 1 9"}, {}},
+                    ForeignFile{"not-enough-end-events.json",
+                                {"A 10 1", "A 0 1", "A 1 0"},
+                                {{"begin_without_end", 2}}},
+                    ForeignFile{"only-begin-events.json",
+                                {"A 0 2", "B 1 1", "C 2 0"},
+                                {{"begin_without_end", 3}}},
+                    ForeignFile{"invalid-x-nesting.json", {"alpha 0 10", "beta 5 10"}, {}},
+                    ForeignFile{"event-reordering-name-match.json",
+                                {"alpha 0 10", "beta 1 1", "gamma 1 1"},
+                                {{"argument_replaced", 2}}}),
     [](const auto& test) {
       std::string name = test.param.file;
       for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
@@ -307,14 +309,15 @@ std::string shown(const Trace& trace, std::span<const Argument<Owner>> arguments
 TEST(ChromeArguments, AreKeptWithTheirSlices) {
   const Trace trace = chrome(R"([
     {"ph":"X","name":"a","ts":1,"dur":1,"pid":1,"tid":1,"args":{"n":-3,"x":0.5,"t":"say \"hi\"","l":[1,{"k":2}],"b":true}},
-    {"ph":"B","name":"b","ts":3,"pid":1,"tid":1,"args":{"in":1}},
-    {"ph":"E","name":"b","ts":4,"pid":1,"tid":1,"args":{"out":2}},
+    {"ph":"B","name":"b","ts":3,"pid":1,"tid":1,"args":{"in":1,"both":1}},
+    {"ph":"E","name":"b","ts":4,"pid":1,"tid":1,"args":{"out":2,"both":3}},
     {"ph":"X","name":"c","ts":5,"dur":1,"pid":1,"tid":1}])");
   const auto of = [&](std::string_view name) {
     return shown(trace, trace.arguments().of(test::slice_named(trace, name)));
   };
   EXPECT_EQ(of("a"), "n=-3;x=0.500000;t=say \"hi\";l=json [1,{\"k\":2}];b=json true;");
-  EXPECT_EQ(of("b"), "in=1;out=2;");
+  EXPECT_EQ(of("b"), "in=1;out=2;both=3;");
+  EXPECT_EQ(losses(trace, "argument_replaced"), 1u);
   EXPECT_EQ(of("c"), "");
 }
 

@@ -273,9 +273,29 @@ void EventAssembler::append_arguments(ReaderNames& names, const Batch& batch, Cu
   for (std::uint32_t i = 0; i < count; ++i) add_argument(owner, next_argument(names, batch, at));
 }
 
-void EventAssembler::add_half_arguments(SliceId slice, const HalfSlice& half) {
-  for (std::uint32_t i = 0; i < half.argument_count; ++i)
-    add_argument(slice, pending_arguments_[half.first_argument + i]);
+std::span<const EventAssembler::PendingArgument> EventAssembler::arguments_of(
+    const HalfSlice& half) const {
+  return std::span(pending_arguments_).subspan(half.first_argument, half.argument_count);
+}
+
+// Of a key that both halves have, the end's value is the slice's.
+void EventAssembler::add_half_arguments(SliceId slice, const HalfSlice& begin,
+                                        const HalfSlice* end) {
+  const auto later = end == nullptr ? std::span<const PendingArgument>() : arguments_of(*end);
+  std::uint64_t replaced = 0;
+  for (const PendingArgument& argument : arguments_of(begin)) {
+    const auto same = std::find_if(later.begin(), later.end(), [&](const PendingArgument& other) {
+      return other.key == argument.key;
+    });
+    if (same == later.end())
+      add_argument(slice, argument);
+    else if (!same->says_the_same_as(argument))
+      ++replaced;
+  }
+  for (const PendingArgument& argument : later) add_argument(slice, argument);
+  builder_.losses().add(
+      "argument_replaced", Severity::Info,
+      "Arguments that begin and end of a slice give different values; the end's stay.", replaced);
 }
 
 // A track that carries device work is a stream, whatever else lies on it.
@@ -398,8 +418,7 @@ void EventAssembler::close_halves() {
       place_track(half.kind, half.track, rows.device ? rows.device->device : -1);
     }
     if (half.category.valid()) builder_.add_category(slice, half.category);
-    add_half_arguments(slice, half);
-    if (closed_by[i] != kOpen) add_half_arguments(slice, halves_[closed_by[i]]);
+    add_half_arguments(slice, half, closed_by[i] == kOpen ? nullptr : &halves_[closed_by[i]]);
   }
   builder_.losses().add(
       "end_without_begin", Severity::Warning,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/flat_map.hpp"
@@ -66,6 +67,12 @@ class EventAssembler {
     StringId key;
     LocalArgument value;
     StringId text;
+
+    // The numbers of texts in `value` are those of one reader: they tell nothing.
+    bool says_the_same_as(const PendingArgument& other) const {
+      return text == other.text && value.type == other.value.type &&
+             value.integer == other.value.integer && value.real == other.value.real;
+    }
   };
   struct Cursor;  // the next row of each of a batch's tables
 
@@ -83,7 +90,8 @@ class EventAssembler {
   template <class Owner>
   void add_argument(Owner owner, const PendingArgument& argument);
   PendingArgument next_argument(ReaderNames& names, const Batch& batch, Cursor& at);
-  void add_half_arguments(SliceId slice, const HalfSlice& half);
+  std::span<const PendingArgument> arguments_of(const HalfSlice& half) const;
+  void add_half_arguments(SliceId slice, const HalfSlice& begin, const HalfSlice* end);
   void place_track(SliceKind kind, TrackId track, std::int32_t device);
   void close_halves();
   void name_tracks();
