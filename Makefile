@@ -2,7 +2,7 @@
 # Each target first installs the packages it needs; see scripts/bootstrap.
 
 PREFIX ?= /usr/local
-FUZZ_SECONDS ?= 60
+FUZZ_SECONDS ?= 30
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 export FUZZ_SECONDS
@@ -41,7 +41,7 @@ tsan: bootstrap-test build-tsan/build.ninja ## Build and run all tests with Thre
 	cmake --build --preset tsan
 	$$(setarch -R true 2>/dev/null && echo setarch -R) ctest --preset tsan -j $(JOBS)
 
-fuzz: bootstrap-fuzz build-fuzz/build.ninja ## Fuzz each reader for FUZZ_SECONDS (60); FUZZ=name picks one
+fuzz: bootstrap-fuzz build-fuzz/build.ninja ## Fuzz each reader for FUZZ_SECONDS (30); FUZZ=name picks one
 	cmake --build --preset fuzz
 	scripts/fuzz $(FUZZ)
 
