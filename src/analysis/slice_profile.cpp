@@ -29,15 +29,15 @@ class Places {
   Place of(SliceId slice) const {
     Place out;
     if (!file_.valid()) return out;
-    for (const SliceArg& argument : trace_.arguments().of(slice)) {
-      if (argument.key() == file_ && argument.type() == ArgType::Text) {
-        out.file = trace_.text(argument.text());
-        out.file_id = argument.text().value;
-      }
-      if (line_.valid() && argument.key() == line_ && argument.type() == ArgType::Integer) {
-        out.line =
-            static_cast<std::int32_t>(std::clamp<std::int64_t>(argument.integer(), 0, INT32_MAX));
-      }
+    if (const ArgumentValue file = find_argument(trace_, slice, file_);
+        file && file.type() == ArgType::Text) {
+      out.file = trace_.text(file.text());
+      out.file_id = file.text().value;
+    }
+    if (const ArgumentValue line = find_argument(trace_, slice, line_);
+        line && line.type() == ArgType::Integer) {
+      out.line = static_cast<std::int32_t>(
+          std::clamp<std::int64_t>(line.integer(trace_, 0), 0, INT32_MAX));
     }
     return out;
   }

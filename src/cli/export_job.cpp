@@ -112,7 +112,8 @@ std::string beyond_stacks(const Trace& trace) {
     if (there) list += (list.empty() ? "" : ", ") + std::string(what);
   };
   add(trace.slice_count() > 0, "times");
-  add(!trace.arguments().empty() || !trace.operators().empty(), "arguments");
+  add(!trace.arguments().empty() || !trace.shared_arguments().empty() || !trace.operators().empty(),
+      "arguments");
   add(!trace.counters().empty(), "counters");
   add(!trace.markers().empty(), "markers");
   add(trace.flows().size() + trace.launch_to_device().size() > 0, "arrows");

@@ -22,19 +22,6 @@ bool same(const SetArg& a, const SetArg& b) {
   return a.key() == b.key() && a.type() == b.type() && bits_of(a) == bits_of(b);
 }
 
-SetArg owned(const SetArg& arg, ArgumentSetId set) {
-  switch (arg.type()) {
-    case ArgType::Integer:
-      return {set, arg.key(), arg.integer()};
-    case ArgType::Real:
-      return {set, arg.key(), arg.real()};
-    case ArgType::Text:
-    case ArgType::Json:
-      break;
-  }
-  return {set, arg.key(), arg.text(), arg.type()};
-}
-
 }  // namespace
 
 ArgumentSetId ArgumentSets::intern(std::span<const SetArg> list) {
@@ -48,7 +35,7 @@ ArgumentSetId ArgumentSets::intern(std::span<const SetArg> list) {
     const std::uint32_t id = known_.get_or_insert(key, next);
     if (id == next) {
       begins_.push_back(static_cast<std::uint32_t>(args_.size()));
-      for (const SetArg& arg : list) args_.push_back(owned(arg, ArgumentSetId(next)));
+      for (const SetArg& arg : list) args_.push_back(arg.of(ArgumentSetId(next)));
       return ArgumentSetId(next);
     }
     const std::span<const SetArg> has = this->list(ArgumentSetId(id));

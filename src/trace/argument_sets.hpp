@@ -28,6 +28,11 @@ class ArgumentSets {
     const ArgumentSetId* set = sets_.find(slice);
     return set == nullptr ? std::span<const SetArg>() : list(*set);
   }
+  // The set of `slice`; invalid where it shares nothing.
+  ArgumentSetId set_of(SliceId slice) const {
+    const ArgumentSetId* set = sets_.find(slice);
+    return set == nullptr ? ArgumentSetId() : *set;
+  }
 
   std::size_t slices() const { return sets_.size(); }
   std::size_t size() const { return begins_.size(); }

@@ -34,6 +34,14 @@ class Argument {
   StringId key() const { return key_; }
   ArgType type() const { return type_; }
 
+  // The same argument of another owner.
+  template <class Other>
+  Argument<Other> of(Other owner) const {
+    if (type_ == ArgType::Integer) return {owner, key_, integer()};
+    if (type_ == ArgType::Real) return {owner, key_, real()};
+    return {owner, key_, text(), type_};
+  }
+
   // Each for its own type; text() for Json as well.
   std::int64_t integer() const { return std::bit_cast<std::int64_t>(bits_); }
   double real() const { return std::bit_cast<double>(bits_); }

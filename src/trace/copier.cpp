@@ -13,7 +13,8 @@ TraceCopier::TraceCopier(const Trace& from, const TraceFilter& filter, TraceBuil
       strings_(from.strings().size()),
       tracks_(from.tracks().size()),
       stacks_(from.stacks().size()),
-      slices_(from.slice_count()) {}
+      slices_(from.slice_count()),
+      argument_sets_(from.shared_arguments().size()) {}
 
 bool TraceCopier::in_windows(Nanos start, Nanos end) const {
   if (filter_.windows.empty()) return true;
@@ -76,22 +77,36 @@ StackId TraceCopier::stack(StackId id) {
   return caller;
 }
 
+template <class Owner, class Other>
+Argument<Other> TraceCopier::translated(const Argument<Owner>& argument, Other owner) {
+  const StringId key = string(argument.key());
+  switch (argument.type()) {
+    case ArgType::Integer:
+      return {owner, key, argument.integer()};
+    case ArgType::Real:
+      return {owner, key, argument.real()};
+    default:
+      return {owner, key, string(argument.text()), argument.type()};
+  }
+}
+
 template <class Owner>
 void TraceCopier::copy_arguments(const Arguments<Owner>& arguments, Owner from, Owner to) {
   if (arguments.empty()) return;
-  for (const Argument<Owner>& argument : arguments.of(from)) {
-    const StringId key = string(argument.key());
-    switch (argument.type()) {
-      case ArgType::Integer:
-        to_.add_argument(Argument<Owner>(to, key, argument.integer()));
-        break;
-      case ArgType::Real:
-        to_.add_argument(Argument<Owner>(to, key, argument.real()));
-        break;
-      default:
-        to_.add_argument(Argument<Owner>(to, key, string(argument.text()), argument.type()));
-    }
-  }
+  for (const Argument<Owner>& argument : arguments.of(from))
+    to_.add_argument(translated(argument, to));
+}
+
+// The builder's set with what `slice` shares; each set is carried over once.
+ArgumentSetId TraceCopier::argument_set(SliceId slice) {
+  const ArgumentSetId set = from_.shared_arguments().set_of(slice);
+  if (!set.valid()) return {};
+  ArgumentSetId& known = argument_sets_[set.index()];
+  if (known.valid()) return known;
+  std::vector<SetArg> list;
+  for (const SetArg& argument : from_.shared_arguments().of(slice))
+    list.push_back(translated(argument, ArgumentSetId()));
+  return known = to_.intern_arguments(list);
 }
 
 void TraceCopier::copy_rows(SliceId from, SliceId to) {
@@ -128,6 +143,7 @@ void TraceCopier::copy_rows(SliceId from, SliceId to) {
   if (const StringId* category = from_.categories().find(from))
     to_.add_category(to, string(*category));
   copy_arguments(from_.arguments(), from, to);
+  if (const ArgumentSetId set = argument_set(from); set.valid()) to_.share_arguments(to, set);
 }
 
 void TraceCopier::copy_slices() {

@@ -35,6 +35,9 @@ class TraceCopier {
   void copy_rows(SliceId from, SliceId to);
   template <class Owner>
   void copy_arguments(const Arguments<Owner>& arguments, Owner from, Owner to);
+  template <class Owner, class Other>
+  Argument<Other> translated(const Argument<Owner>& argument, Other owner);
+  ArgumentSetId argument_set(SliceId slice);
   void copy_links_of(const Links& links, void (TraceBuilder::*add)(SliceId, SliceId));
 
   const Trace& from_;
@@ -45,6 +48,7 @@ class TraceCopier {
   std::vector<TrackId> tracks_;
   std::vector<StackId> stacks_;
   std::vector<SliceId> slices_;
+  std::vector<ArgumentSetId> argument_sets_;
   std::vector<std::uint32_t> sample_types_;
 };
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -344,6 +346,22 @@ class ArgumentValue {
   StringId text_;
 };
 ArgumentValue find_argument(const Trace& trace, SliceId slice, StringId key);
+
+// All arguments of a slice: its own in the order of the file, then what it shares with others and
+// has no argument of its own for. The visitor takes any
+// Argument<…>.
+template <class Visitor>
+void for_each_argument(const Trace& trace, SliceId slice, Visitor&& visit) {
+  const auto own =
+      trace.arguments().empty() ? std::span<const SliceArg>() : trace.arguments().of(slice);
+  for (const SliceArg& arg : own) visit(arg);
+  if (trace.shared_arguments().empty()) return;
+  for (const SetArg& arg : trace.shared_arguments().of(slice)) {
+    const bool hidden = std::any_of(own.begin(), own.end(),
+                                    [&](const SliceArg& mine) { return mine.key() == arg.key(); });
+    if (!hidden) visit(arg);
+  }
+}
 
 // The ids 0 … count-1 of a table, for range-for.
 template <class AnyId>

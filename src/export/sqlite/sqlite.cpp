@@ -2,6 +2,7 @@
 
 #include <array>
 #include <tuple>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -144,23 +145,53 @@ class SqliteWriter {
     });
   }
 
+  // A number or a text, as the database keeps it.
+  using ArgumentCell = std::variant<std::int64_t, double, Text>;
+  template <class Owner>
+  ArgumentCell cell(const Argument<Owner>& argument) const {
+    if (argument.type() == ArgType::Integer) return argument.integer();
+    if (argument.type() == ArgType::Real) return argument.real();
+    return trace_.text(argument.text());
+  }
+
   template <class Owner>
   void write_arguments_of(Text owner, const Arguments<Owner>& all) {
     database_.fill("arguments", all.size(), [&](std::size_t i) {
-      const Argument<Owner>& argument = all[i];
-      std::variant<std::int64_t, double, Text> value;
-      if (argument.type() == ArgType::Integer)
-        value = argument.integer();
-      else if (argument.type() == ArgType::Real)
-        value = argument.real();
-      else
-        value = trace_.text(argument.text());
-      return std::tuple(owner, argument.owner(), argument.key(), value);
+      return std::tuple(owner, all[i].owner(), all[i].key(), cell(all[i]));
+    });
+  }
+
+  // What slices share is written for each of them: who asks for a slice finds all of it.
+  void write_shared_arguments() {
+    const ArgumentSets& shared = trace_.shared_arguments();
+    if (shared.empty()) return;
+    // Rows are asked for in order: those of one slice wait here.
+    std::vector<const SetArg*> waiting;
+    const auto collect = [&](SliceId slice) {
+      waiting.clear();
+      for_each_argument(trace_, slice, [&](const auto& argument) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, SetArg>)
+          waiting.push_back(&argument);
+      });
+    };
+    std::size_t rows = 0;
+    for (const SliceId slice : all_slices(trace_)) {
+      collect(slice);
+      rows += waiting.size();
+    }
+    waiting.clear();
+    std::uint32_t next_slice = 0;
+    std::size_t at = 0;
+    database_.fill("arguments", rows, [&](std::size_t) {
+      for (; at == waiting.size(); at = 0) collect(SliceId(next_slice++));
+      const SetArg& argument = *waiting[at++];
+      return std::tuple(Text("slice"), SliceId(next_slice - 1), argument.key(), cell(argument));
     });
   }
 
   void write_arguments() {
     write_arguments_of("slice", trace_.arguments());
+    write_shared_arguments();
     write_arguments_of("marker", trace_.marker_arguments());
     write_arguments_of("counter", trace_.counter_arguments());
   }
