@@ -71,39 +71,41 @@ void FactSource::add_triple(std::string_view key, const std::array<std::int32_t,
 }
 
 template <class Owner>
+void FactSource::add_argument(const Argument<Owner>& argument) {
+  const std::string_view key = trace_.text(argument.key());
+  if (has(key)) {
+    ++left_out_;
+    return;
+  }
+  Fact fact;
+  fact.key = key;
+  switch (argument.type()) {
+    case ArgType::Integer:
+      fact.integer = argument.integer();
+      facts_.push_back(fact);
+      break;
+    case ArgType::Real:
+      fact.type = Fact::Type::Real;
+      fact.real = argument.real();
+      if (!std::isfinite(fact.real)) {
+        fact.type = Fact::Type::Text;
+        fact.text = std::isnan(fact.real) ? "NaN" : fact.real < 0 ? "-Infinity" : "Infinity";
+      }
+      facts_.push_back(fact);
+      break;
+    case ArgType::Text:
+      add_text(key, argument.text());
+      break;
+    case ArgType::Json:
+      add_json(key, argument.text());
+      break;
+  }
+}
+
+template <class Owner>
 void FactSource::add_arguments(const Arguments<Owner>& arguments, Owner owner) {
   if (arguments.empty()) return;
-  for (const Argument<Owner>& argument : arguments.of(owner)) {
-    const std::string_view key = trace_.text(argument.key());
-    if (has(key)) continue;
-    switch (argument.type()) {
-      case ArgType::Integer: {
-        Fact fact;
-        fact.key = key;
-        fact.integer = argument.integer();
-        facts_.push_back(fact);
-        break;
-      }
-      case ArgType::Real: {
-        Fact fact;
-        fact.key = key;
-        fact.type = Fact::Type::Real;
-        fact.real = argument.real();
-        if (!std::isfinite(fact.real)) {
-          fact.type = Fact::Type::Text;
-          fact.text = std::isnan(fact.real) ? "NaN" : fact.real < 0 ? "-Infinity" : "Infinity";
-        }
-        facts_.push_back(fact);
-        break;
-      }
-      case ArgType::Text:
-        add_text(key, argument.text());
-        break;
-      case ArgType::Json:
-        add_json(key, argument.text());
-        break;
-    }
-  }
+  for (const Argument<Owner>& argument : arguments.of(owner)) add_argument(argument);
 }
 
 void FactSource::add_operator(const OperatorRow& row) {
@@ -166,7 +168,7 @@ const std::vector<Fact>& FactSource::of(SliceId slice) {
     add("Python module id", row->module_id);
   }
   if (const CollectiveRow* row = trace_.collectives().find(slice)) add_collective(*row);
-  add_arguments(trace_.arguments(), slice);
+  for_each_argument(trace_, slice, [&](const auto& argument) { add_argument(argument); });
   return facts_;
 }
 

@@ -16,7 +16,7 @@ struct Fact {
   std::string_view key;
   Type type = Type::Integer;
   std::int64_t integer = 0;
-  double real = 0;        // Single: a float
+  double real = 0;        // Single: a float; Text: the number, where it is an infinite one or none
   std::string_view text;  // Text; Json: a whole JSON value
 };
 
@@ -32,6 +32,9 @@ class FactSource {
   const std::vector<Fact>& of(CounterId counter);
   const std::vector<Fact>& of(const Allocation& allocation);
 
+  // Arguments so far whose key stood there already: of those the first counts.
+  std::uint64_t left_out() const { return left_out_; }
+
  private:
   void add(std::string_view key, std::int64_t number);
   void add_single(std::string_view key, float number);
@@ -39,6 +42,8 @@ class FactSource {
   void add_json(std::string_view key, StringId text);
   void add_triple(std::string_view key, const std::array<std::int32_t, 3>& triple,
                   std::string& text);
+  template <class Owner>
+  void add_argument(const Argument<Owner>& argument);
   template <class Owner>
   void add_arguments(const Arguments<Owner>& arguments, Owner owner);
   bool has(std::string_view key) const;
@@ -49,6 +54,7 @@ class FactSource {
 
   const Trace& trace_;
   std::vector<Fact> facts_;
+  std::uint64_t left_out_ = 0;
   std::string grid_;
   std::string block_;
   std::vector<std::uint8_t> json_state_;  // of each string: 0 unknown, 1 JSON, 2 not

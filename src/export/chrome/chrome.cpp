@@ -247,6 +247,7 @@ class ChromeWriter : EventWriter {
                       std::count_if(trace_.allocations().begin(), trace_.allocations().end(),
                                     [](const Allocation& a) { return a.stack.valid(); })));
     note_left_out(notes_, "arguments of counter values", trace_.counter_arguments().size());
+    note_left_out(notes_, "arguments with the key of another", facts_.left_out());
     note_left_out(notes_, "functions of a call profile", trace_.call_profile().functions.size());
     if (trace_.sample_types().size() > 1)
       notes_.push_back("what the samples count is not told: the format has one kind of samples");

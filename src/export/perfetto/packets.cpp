@@ -1,5 +1,7 @@
 #include "export/perfetto/packets.hpp"
 
+#include <cmath>
+
 namespace sonde::perfetto {
 
 using protozero::pbf_writer;
@@ -66,9 +68,11 @@ void PacketWriter::event(const Event& event) {
     pbf_writer message(message_);
     message.add_int32(field::kType, static_cast<std::int32_t>(event.type));
     message.add_uint64(field::kTrackUuid, event.track);
-    if (!event.category.empty())
-      message.add_uint64(field::kCategoryIids,
-                         intern(categories_, event.category, field::kEventCategories));
+    for (const std::string_view category : {event.category, event.kind_word}) {
+      if (!category.empty())
+        message.add_uint64(field::kCategoryIids,
+                           intern(categories_, category, field::kEventCategories));
+    }
     if (event.named)
       message.add_uint64(field::kNameIid, intern(names_, event.name, field::kEventNames));
     if (event.facts != nullptr) {
@@ -85,7 +89,10 @@ void PacketWriter::event(const Event& event) {
             annotation.add_double(field::kDouble, fact.real);
             break;
           case Fact::Type::Text:
-            annotation.add_string(field::kString, fact.text.data(), fact.text.size());
+            if (!std::isfinite(fact.real))  // a number that other formats cannot write
+              annotation.add_double(field::kDouble, fact.real);
+            else
+              annotation.add_string(field::kString, fact.text.data(), fact.text.size());
             break;
           case Fact::Type::Json:
             annotation.add_string(field::kLegacyJson, fact.text.data(), fact.text.size());

@@ -24,7 +24,7 @@ inline constexpr protozero::pbf_tag_type kClockSnapshot = 6, kTimestamp = 8, kSe
 // TrackDescriptor
 inline constexpr protozero::pbf_tag_type kUuid = 1, kTrackName = 2, kProcess = 3, kThread = 4,
                                          kParentUuid = 5, kCounter = 8, kChildOrdering = 11,
-                                         kSiblingRank = 12, kSiblingMerge = 15;
+                                         kSiblingRank = 12, kDescription = 14, kSiblingMerge = 15;
 // TrackEvent
 inline constexpr protozero::pbf_tag_type kCategoryIids = 3, kAnnotations = 4, kType = 9,
                                          kNameIid = 10, kTrackUuid = 11, kDoubleValue = 44,
@@ -43,6 +43,11 @@ inline constexpr std::uint32_t kBootTime = 6;
 inline constexpr std::uint32_t kRealTime = 1;
 inline constexpr std::uint32_t kSequence = 1;
 
+// Numbers of arrows tell what the arrow means, to those who know: this, a digit for the sort of
+// arrow, and 32 bits that count.
+inline constexpr std::uint64_t kFlowMark = 0x536F6E6;
+enum class FlowSort : std::uint64_t { Launch = 1, Backward = 2, Plain = 3 };
+
 enum class EventType : std::int32_t { Begin = 1, End = 2, Instant = 3, Counter = 4 };
 
 // One event, before it is a packet.
@@ -53,6 +58,7 @@ struct Event {
   bool named = false;
   std::string_view name;
   std::string_view category;
+  std::string_view kind_word;  // a second category: "sonde.kernel"
   const std::vector<Fact>* facts = nullptr;
   const std::vector<std::uint64_t>* flows = nullptr;
   const std::vector<std::uint64_t>* ended_flows = nullptr;

@@ -1,8 +1,9 @@
 #include "export/perfetto/perfetto.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <numeric>
+#include <string>
 #include <tuple>
 
 #include "analysis/lanes.hpp"
@@ -18,18 +19,13 @@ namespace {
 using perfetto::Event;
 using perfetto::EventType;
 
-// The numbers of the arrows that leave and reach each slice. All kinds of arrows share the numbers.
+// The numbers of the arrows that leave and reach each slice.
 class FlowNumbers {
  public:
   explicit FlowNumbers(const Trace& trace) {
-    for (const Links* links :
-         {&trace.launch_to_device(), &trace.forward_to_backward(), &trace.flows()}) {
-      for (std::size_t i = 0; i < links->size(); ++i) {
-        ++last_;
-        leaving_.push_back({links->from(i), last_});
-        reaching_.push_back({links->to(i), last_});
-      }
-    }
+    add(trace.launch_to_device(), perfetto::FlowSort::Launch);
+    add(trace.forward_to_backward(), perfetto::FlowSort::Backward);
+    add(trace.flows(), perfetto::FlowSort::Plain);
     std::sort(leaving_.begin(), leaving_.end());
     std::sort(reaching_.begin(), reaching_.end());
   }
@@ -42,6 +38,13 @@ class FlowNumbers {
 
  private:
   using End = std::pair<SliceId, std::uint64_t>;
+  void add(const Links& links, perfetto::FlowSort sort) {
+    const std::uint64_t base = (perfetto::kFlowMark << 4 | static_cast<std::uint64_t>(sort)) << 32;
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      leaving_.push_back({links.from(i), base + i});
+      reaching_.push_back({links.to(i), base + i});
+    }
+  }
   static void collect(const std::vector<End>& ends, SliceId slice,
                       std::vector<std::uint64_t>& out) {
     out.clear();
@@ -52,8 +55,18 @@ class FlowNumbers {
 
   std::vector<End> leaving_;
   std::vector<End> reaching_;
-  std::uint64_t last_ = 0;
 };
+
+// "sonde.kernel"
+std::string_view word_of_kind(SliceKind kind) {
+  static const std::array<std::string, kSliceKindCount> kWords = [] {
+    std::array<std::string, kSliceKindCount> words;
+    for (std::size_t i = 0; i < words.size(); ++i)
+      words[i] = "sonde." + std::string(kSliceKindNames[i]);
+    return words;
+  }();
+  return kWords[static_cast<std::size_t>(kind)];
+}
 
 class PerfettoWriter {
  public:
@@ -79,7 +92,7 @@ class PerfettoWriter {
     const Nanos wall = meta.base_time + meta.origin;
     if (meta.wall_clock && wall >= 0)
       packets_.clock_snapshot(static_cast<std::uint64_t>(shift_), static_cast<std::uint64_t>(wall));
-    perfetto::TrackTable tracks(trace_, lanes_of_tracks(), packets_);
+    perfetto::TrackTable tracks(trace_, lanes_of_tracks(), used_processes(), packets_);
     for (const Lane& lane : lanes_.lanes) {
       if (output_.failed()) break;
       write_lane(lane, tracks.lane(lane.track, lane.number));
@@ -91,6 +104,7 @@ class PerfettoWriter {
     ExportNotes notes;
     if (lanes_.cut > 0)
       notes.push_back(std::to_string(lanes_.cut) + " slices overlap too many others and are cut");
+    note_left_out(notes, "arguments with the key of another", facts_.left_out());
     note_left_out(notes, "functions of a call profile", trace_.call_profile().functions.size());
     return notes;
   }
@@ -106,10 +120,38 @@ class PerfettoWriter {
     };
     for (const Lane& lane : lanes_.lanes)
       counts[lane.track.index()] = std::max(counts[lane.track.index()], lane.number + 1);
-    for (const Marker& marker : trace_.markers()) use(marker.track);
+    for (const Marker& marker : trace_.markers()) {
+      if (marker.scope != 'g' && marker.scope != 'p') use(marker.track);
+    }
     for (const Allocation& allocation : trace_.allocations()) use(allocation.track);
     for (const Sample& sample : trace_.samples()) use(sample.track);
     return counts;
+  }
+
+  // Of each track: whether anything lies on its process as a whole.
+  std::vector<bool> used_processes() const {
+    std::vector<bool> used(trace_.tracks().size());
+    for (const Marker& marker : trace_.markers()) {
+      if (marker.scope == 'p') used[marker.track.index()] = true;
+    }
+    for (const CounterValue& value : trace_.counters()) used[value.track.index()] = true;
+    return used;
+  }
+
+  // What the file called it; where that does not tell the kind, the kind as a second word.
+  void set_categories(SliceId slice, Event& event) const {
+    const SliceKind kind = slices_.kind(slice);
+    const StringId* own = trace_.categories().find(slice);
+    event.category = categories_.of(slice);
+    if (event.category.empty() && kind == SliceKind::UserRange) event.category = "user_annotation";
+    if (own == nullptr) return;
+    const std::string_view word = trace_.text(*own);
+    const bool general = kind == SliceKind::Other || kind == SliceKind::UserRange;
+    const bool user = kind == SliceKind::UserRange && word == "user_annotation";
+    const bool told = word == event.category && (!general || user);
+    if (word.empty() || told) return;
+    event.category = word;
+    event.kind_word = word_of_kind(kind);
   }
 
   void write_lane(const Lane& lane, std::uint64_t track) {
@@ -135,7 +177,7 @@ class PerfettoWriter {
       begin.time = at(slices_.start(slice));
       begin.named = true;
       begin.name = trace_.name(slice);
-      begin.category = categories_.of(slice);
+      set_categories(slice, begin);
       begin.facts = &facts_.of(slice);
       begin.flows = &leaving;
       begin.ended_flows = &reaching;
@@ -184,7 +226,7 @@ class PerfettoWriter {
       if (counter == 0) {
         std::string name = allocation.device_type == 0 ? "allocated, CPU" : "allocated, device";
         if (allocation.device >= 0) name += " " + std::to_string(allocation.device);
-        counter = tracks.counter(allocation.track, name, true);
+        counter = tracks.total(allocation.track, name);
       }
       Event value;
       value.type = EventType::Counter;
@@ -203,11 +245,7 @@ class PerfettoWriter {
       const CounterValue& value = counters[i];
       std::uint64_t& uuid = known[{tracks.process(value.track), value.counter, value.series}];
       if (uuid == 0) {
-        std::string name(trace_.text(value.counter));
-        const std::string_view series = trace_.text(value.series);
-        if (!series.empty() && series != "value" && series != name)
-          name += (name.empty() ? "" : " ") + std::string(series);
-        uuid = tracks.counter(value.track, name, name.find("bytes") != std::string::npos);
+        uuid = tracks.counter(value.track, trace_.text(value.counter), trace_.text(value.series));
       }
       Event event;
       event.type = EventType::Counter;
@@ -220,9 +258,14 @@ class PerfettoWriter {
   }
 
   void write_samples(perfetto::TrackTable& tracks) {
-    std::vector<Fact> facts(1);
-    facts[0].key = "weight";
-    facts[0].type = Fact::Type::Real;
+    std::vector<bool> told(trace_.sample_types().size());
+    std::vector<Fact> facts;
+    const auto add = [&](std::string_view key, Fact::Type type) -> Fact& {
+      facts.emplace_back();
+      facts.back().key = key;
+      facts.back().type = type;
+      return facts.back();
+    };
     for (const Sample& sample : trace_.samples()) {
       if (output_.failed()) return;
       const std::string stack = callstack(sample.stack);
@@ -231,12 +274,22 @@ class PerfettoWriter {
       event.track = tracks.lane(sample.track, 0);
       event.time = at(sample.time);
       event.named = true;
-      event.name = sample.type < trace_.sample_types().size()
-                       ? trace_.text(trace_.sample_types()[sample.type].name)
-                       : "sample";
+      event.name = "sample";
       event.category = "sample";
-      facts[0].real = sample.weight;
-      if (sample.weight != 1) event.facts = &facts;
+      facts.clear();
+      // A sample without frames is told by its weight.
+      if (sample.weight != 1 || stack.empty()) add("weight", Fact::Type::Real).real = sample.weight;
+      if (sample.type < told.size()) {
+        const SampleType& type = trace_.sample_types()[sample.type];
+        event.name = trace_.text(type.name);
+        if (!told[sample.type]) {  // the first of its type tells what counts for all
+          const std::string_view unit = trace_.text(type.unit);
+          if (!unit.empty()) add("unit", Fact::Type::Text).text = unit;
+          if (!type.timed) add("timed", Fact::Type::Integer).integer = 0;
+          told[sample.type] = true;
+        }
+      }
+      event.facts = &facts;
       event.callstack = stack;
       packets_.event(event);
     }

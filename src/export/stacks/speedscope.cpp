@@ -27,7 +27,12 @@ std::string_view speedscope_unit(const std::string& unit) {
 class SpeedscopeWriter {
  public:
   SpeedscopeWriter(const ExportInput& input, BufferedOutput& output)
-      : trace_(input.trace), input_(input), output_(output), out_(output.buffer()) {}
+      : trace_(input.trace),
+        input_(input),
+        output_(output),
+        out_(output.buffer()),
+        file_(trace_.strings().find("file")),
+        line_(trace_.strings().find("line")) {}
 
   void begin() {
     out_ += "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n\"name\": ";
@@ -93,12 +98,24 @@ class SpeedscopeWriter {
       if (output_.failed()) return;
       const Nanos start = slices.start(slice.slice);
       close_until(start);
-      const std::uint32_t frame = frames_.frame(trace_.name(slice.slice));
+      const std::uint32_t frame = frame_of(slice.slice);
       event('O', frame, start);
       open.push_back({frame, slice.end});
     }
     close_until(last);
     out_ += "]}";
+  }
+
+  // Of all slices; a file and its line belong to the frame.
+  std::uint64_t left_out_arguments() const {
+    std::uint64_t count = 0;
+    if (trace_.arguments().empty() && trace_.shared_arguments().empty()) return count;
+    for (const SliceId slice : all_slices(trace_)) {
+      for_each_argument(trace_, slice, [&](const auto& argument) {
+        count += argument.key() != file_ && argument.key() != line_ ? 1 : 0;
+      });
+    }
+    return count;
   }
 
   // The samples of one track and one type, in the order of their times.
@@ -160,6 +177,18 @@ class SpeedscopeWriter {
   }
 
  private:
+  std::uint32_t frame_of(SliceId slice) {
+    std::string_view file;
+    std::int64_t line = 0;
+    if (const ArgumentValue value = find_argument(trace_, slice, file_);
+        value && value.type() == ArgType::Text) {
+      file = trace_.text(value.text());
+      line = find_argument(trace_, slice, line_).integer(trace_, 0);
+    }
+    if (line < 0 || line > INT32_MAX) line = 0;
+    return frames_.frame(trace_.name(slice), file, static_cast<std::int32_t>(line));
+  }
+
   std::string_view keep(std::string_view text) { return *texts_.emplace(text).first; }
 
   void append_stack(const std::vector<std::uint32_t>& frames, bool first) {
@@ -193,6 +222,8 @@ class SpeedscopeWriter {
   std::string& out_;
   CallTree frames_{std::vector<CallValueType>{{"", ""}}};
   std::set<std::string, std::less<>> texts_;
+  StringId file_;  // keys of arguments
+  StringId line_;
   bool first_profile_ = true;
 };
 
@@ -250,7 +281,7 @@ Result<ExportNotes> write_speedscope(const ExportInput& input, BufferedOutput& o
     if (trees->front().estimated)
       notes.push_back("the profile knows callers, not stacks: deeper frames are an estimate");
   }
-  note_left_out(notes, "arguments of slices", trace.arguments().size());
+  note_left_out(notes, "arguments of slices", writer.left_out_arguments());
   note_left_out(notes, "counter values", trace.counters().size());
   note_left_out(notes, "markers", trace.markers().size());
   if (time_line) note_left_out(notes, "allocations", trace.allocations().size());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -98,12 +99,24 @@ bool EventStore::take_allocation(const Event& event) {
 }
 
 bool EventStore::take_sample(const Event& event) {
-  if (!event.frames.valid() || !event.category.valid() ||
-      builder_.text(event.category) != "sample") {
-    return false;
-  }
+  if (!event.category.valid() || builder_.text(event.category) != "sample") return false;
+  const auto is = [&](const PendingArgument& argument, ArgType type, std::string_view key) {
+    return argument.type == type && builder_.text(argument.key) == key;
+  };
+  const bool weighed = std::any_of(
+      event.arguments.begin(), event.arguments.end(),
+      [&](const PendingArgument& argument) { return is(argument, ArgType::Real, "weight"); });
+  if (!event.frames.valid() && !weighed) return false;
   const auto [type, added] = sample_types_.try_emplace(event.name);
-  if (added) type->second = builder_.add_sample_type({event.name, builder_.intern("")});
+  if (added) {
+    SampleType fresh{event.name, builder_.intern("")};
+    for (const PendingArgument& argument : event.arguments) {
+      if (is(argument, ArgType::Text, "unit"))
+        fresh.unit = StringId(static_cast<std::uint32_t>(argument.bits));
+      if (is(argument, ArgType::Integer, "timed")) fresh.timed = argument.bits != 0;
+    }
+    type->second = builder_.add_sample_type(fresh);
+  }
   Sample sample;
   sample.time = event.time;
   sample.track = tracks_.track(event.track);
@@ -111,8 +124,8 @@ bool EventStore::take_sample(const Event& event) {
   sample.type = type->second;
   for (const PendingArgument& argument : event.arguments) {
     const double weight = std::bit_cast<double>(argument.bits);
-    const bool usable = argument.type == ArgType::Real && weight > -1e300 && weight < 1e300;
-    if (usable && builder_.text(argument.key) == "weight") sample.weight = weight;
+    const bool usable = weight > -1e300 && weight < 1e300;
+    if (is(argument, ArgType::Real, "weight") && usable) sample.weight = weight;
   }
   builder_.add_sample(sample);
   return true;
@@ -159,6 +172,10 @@ void EventStore::add_counter(const Event& event, std::uint64_t uuid, double valu
   counter.time = event.time;
   counter.track = tracks_.track(uuid);
   counter.counter = descriptor.name.valid() ? descriptor.name : builder_.intern("counter");
+  if (descriptor.stated == Descriptor::Stated::Counter) {
+    counter.counter = descriptor.counter_name;
+    counter.series = descriptor.counter_series;
+  }
   counter.value = value;
   const CounterId id = builder_.add_counter(counter);
   for (const PendingArgument& argument : event.arguments) {
@@ -216,15 +233,26 @@ void EventStore::pair_halves() {
       [](const OwnedArgument& a, const OwnedArgument& b) { return a.owner < b.owner; });
 }
 
+// The arrows of Sonde's own files have numbers that tell what they mean, each for one arrow: from
+// the event that it leaves to the one that it ends at, whichever is earlier.
 void EventStore::draw_flows() {
+  constexpr std::uint64_t kMark = 0x536F6E6;
+  const auto sort_of = [](std::uint64_t id) {
+    const std::uint64_t sort = id >> 32 & 0xF;
+    return id >> 36 == kMark && sort <= 3 ? static_cast<Sort>(sort) : Sort::Unknown;
+  };
   std::sort(flows_.begin(), flows_.end(), [](const FlowPoint& a, const FlowPoint& b) {
     return std::tie(a.id, a.time, a.order) < std::tie(b.id, b.time, b.order);
   });
   for (std::size_t i = 0; i + 1 < flows_.size(); ++i) {
     const FlowPoint& from = flows_[i];
     const FlowPoint& to = flows_[i + 1];
-    if (from.id != to.id || from.ends || from.slice == to.slice) continue;
-    arrows_.emplace_back(from.slice, to.slice);
+    if (from.id != to.id || from.slice == to.slice) continue;
+    const Sort sort = sort_of(from.id);
+    if (from.ends && !to.ends && sort != Sort::Unknown)
+      arrows_.push_back({to.slice, from.slice, sort});
+    else if (!from.ends)
+      arrows_.push_back({from.slice, to.slice, sort});
   }
   builder_.losses().add(
       "lonely_flows", Severity::Info, "Arrows of which one end is not in the file.", [&] {
@@ -245,9 +273,14 @@ void EventStore::add_slices() {
   for (Begin& begin : begins_) begin.track = homes[begin.track.index()];
   std::vector<SliceKind> kinds(begins_.size());
   for (std::size_t i = 0; i < begins_.size(); ++i) {
-    const std::string_view category =
-        begins_[i].category.valid() ? builder_.text(begins_[i].category) : std::string_view();
-    kinds[i] = kind_of(category, builder_.text(begins_[i].name));
+    StringId& id = begins_[i].category;
+    std::string_view category = id.valid() ? builder_.text(id) : std::string_view();
+    if (const std::optional<SliceKind> own = take_own_kind(category)) {
+      kinds[i] = *own;
+      id = category.empty() ? StringId() : builder_.intern(std::string(category));
+    } else {
+      kinds[i] = kind_of(category, builder_.text(begins_[i].name));
+    }
     if (is_device_work(kinds[i])) has_device_work[begins_[i].track.index()] = true;
   }
   std::vector<std::int64_t> correlations(begins_.size(), kNoNumber);
@@ -262,8 +295,12 @@ void EventStore::add_slices() {
     if (value >= next_correlation && value < INT64_MAX) next_correlation = value + 1;
   }
   // An arrow from a call to device work is what a correlation id says elsewhere.
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> plain_arrows;
-  for (auto [from, to] : arrows_) {
+  std::vector<Arrow> plain_arrows;
+  for (auto [from, to, sort] : arrows_) {
+    if (sort != Sort::Unknown) {
+      plain_arrows.push_back({from, to, sort});
+      continue;
+    }
     if (is_device_work(kinds[from]) && is_launch_call(kinds[to])) std::swap(from, to);
     if (is_launch_call(kinds[from]) && is_device_work(kinds[to])) {
       if (correlations[from] == kNoNumber && next_correlation < INT64_MAX) {
@@ -271,7 +308,7 @@ void EventStore::add_slices() {
       }
       if (correlations[to] == kNoNumber) correlations[to] = correlations[from];
     } else {
-      plain_arrows.emplace_back(from, to);
+      plain_arrows.push_back({from, to, Sort::Plain});
     }
   }
   arrows_ = std::move(plain_arrows);
@@ -309,9 +346,11 @@ void EventStore::add_slices() {
     if (is_device_work(kind) || kind == SliceKind::DeviceRange) {
       if (rows.device.correlation == kNoNumber) rows.device.correlation = correlations[i];
       Track& track = builder_.track(begin.track);
-      if (track.device < 0) track.device = rows.device.device;
-      if (rows.device.device < 0) rows.device.device = track.device;
-      if (rows.device.stream == kNoNumber) rows.device.stream = track.tid;
+      if (!tracks_.is_stated(begin.track)) {
+        if (track.device < 0) track.device = rows.device.device;
+        if (rows.device.device < 0) rows.device.device = track.device;
+        if (rows.device.stream == kNoNumber) rows.device.stream = track.tid;
+      }
       builder_.add_device_work(slice, rows.device);
     }
     if (rows.has_python) builder_.add_python(slice, rows.python);
@@ -321,28 +360,45 @@ void EventStore::add_slices() {
   arguments_ = {};
 }
 
+void EventStore::add_links() {
+  std::sort(arrows_.begin(), arrows_.end(), [](const Arrow& a, const Arrow& b) {
+    return std::tie(a.sort, a.to, a.from) < std::tie(b.sort, b.to, b.from);
+  });
+  std::vector<bool> launched(builder_.slice_count());
+  bool has_backward = false;
+  std::uint64_t second_sources = 0;
+  for (std::size_t i = 0; i < arrows_.size(); ++i) {
+    const Arrow& arrow = arrows_[i];
+    if (i > 0 && arrow.to == arrows_[i - 1].to && arrow.sort == arrows_[i - 1].sort) {
+      second_sources += arrow.from != arrows_[i - 1].from;
+      continue;
+    }
+    const SliceId from(arrow.from);
+    const SliceId to(arrow.to);
+    if (arrow.sort == Sort::Launch) {
+      builder_.add_launch_link(from, to);
+      launched[to.index()] = true;
+    } else if (arrow.sort == Sort::Backward) {
+      builder_.add_backward_link(from, to);
+      has_backward = true;
+    } else {
+      builder_.add_flow_link(from, to);
+    }
+  }
+  builder_.losses().add("second_arrows", Severity::Info,
+                        "Arrows to a slice that has one from elsewhere already; the first is kept.",
+                        second_sources);
+  link_by_correlation(builder_, launched);
+  if (!has_backward) link_by_sequence(builder_);
+}
+
 void EventStore::finish(unsigned threads) {
   pair_halves();
   draw_flows();
   add_slices();
   begins_ = {};
   builder_.nest(threads);
-  std::sort(arrows_.begin(), arrows_.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.second, a.first) < std::tie(b.second, b.first);
-  });
-  std::uint64_t second_sources = 0;
-  for (std::size_t i = 0; i < arrows_.size(); ++i) {
-    if (i > 0 && arrows_[i].second == arrows_[i - 1].second) {
-      second_sources += arrows_[i].first != arrows_[i - 1].first;
-      continue;
-    }
-    builder_.add_flow_link(SliceId(arrows_[i].first), SliceId(arrows_[i].second));
-  }
-  builder_.losses().add("second_arrows", Severity::Info,
-                        "Arrows to a slice that has one from elsewhere already; the first is kept.",
-                        second_sources);
-  link_by_correlation(builder_);
-  link_by_sequence(builder_);
+  add_links();
 }
 
 }  // namespace sonde::perfetto_import

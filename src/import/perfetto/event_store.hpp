@@ -73,12 +73,21 @@ class EventStore {
     bool ends;
   };
 
+  // What an arrow means, where its number tells: see draw_flows().
+  enum class Sort : std::uint8_t { Unknown, Launch, Backward, Plain };
+  struct Arrow {
+    std::uint32_t from;  // slices, by number
+    std::uint32_t to;
+    Sort sort;
+  };
+
   // Allocations and samples, which Sonde writes as instants.
   bool take_allocation(const Event& event);
   bool take_sample(const Event& event);
   void pair_halves();
   void add_slices();
   void draw_flows();
+  void add_links();
 
   TraceBuilder& builder_;
   TrackTable& tracks_;
@@ -91,7 +100,7 @@ class EventStore {
   std::vector<PendingArgument> end_arguments_;
   std::vector<Flow> end_flows_;
   std::vector<FlowPoint> flows_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> arrows_;  // slices, by number
+  std::vector<Arrow> arrows_;
 };
 
 }  // namespace sonde::perfetto_import

@@ -193,6 +193,22 @@ SliceKind kind_of(std::string_view categories, std::string_view name) {
   return SliceKind::Other;
 }
 
+std::optional<SliceKind> take_own_kind(std::string_view& categories) {
+  const std::size_t comma = categories.rfind(',');
+  std::string_view word =
+      comma == std::string_view::npos ? categories : categories.substr(comma + 1);
+  constexpr std::string_view kOwn = "sonde.";
+  if (!word.starts_with(kOwn)) return std::nullopt;
+  word.remove_prefix(kOwn.size());
+  for (std::size_t i = 0; i < kSliceKindCount; ++i) {
+    const auto kind = static_cast<SliceKind>(i);
+    if (word != kind_name(kind)) continue;
+    categories = comma == std::string_view::npos ? std::string_view() : categories.substr(0, comma);
+    return kind;
+  }
+  return std::nullopt;
+}
+
 bool SliceRows::take(SliceKind kind, const PendingArgument& argument, const TraceBuilder& builder) {
   const std::string_view key = builder.text(argument.key);
   bool taken = false;

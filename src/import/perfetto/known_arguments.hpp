@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -10,6 +11,9 @@ namespace sonde::perfetto_import {
 
 // What the categories of an event, joined by commas, say about its kind; Other where nothing.
 SliceKind kind_of(std::string_view categories, std::string_view name);
+
+// Takes Sonde's own word for a kind ("sonde.kernel") off the end of the categories.
+std::optional<SliceKind> take_own_kind(std::string_view& categories);
 
 // The rows of one slice, filled from the arguments that have a place there.
 struct SliceRows {

@@ -1,10 +1,13 @@
 #include "import/perfetto/tracks.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <iterator>
 #include <optional>
 
 #include "base/json_writer.hpp"
+#include "import/json/json_document.hpp"
 #include "import/perfetto/wire.hpp"
 
 namespace sonde::perfetto_import {
@@ -49,7 +52,7 @@ char TrackTable::scope(std::uint64_t uuid) const {
   const auto found = descriptors_.find(uuid);
   if (uuid == 0 || found == descriptors_.end()) return 'g';
   const Descriptor& descriptor = found->second;
-  if (descriptor.is_process) return 'p';
+  if (descriptor.is_process || descriptor.stated == Descriptor::Stated::Process) return 'p';
   return descriptor.is_thread || descriptor.parent != 0 ? 't' : 'g';
 }
 
@@ -83,6 +86,9 @@ void TrackTable::describe(std::string_view message) {
         seen.rank = reader.get_int32();
         seen.has_rank = true;
         break;
+      case bytes(14):
+        read_description(text_of(reader), seen);
+        break;
       default:
         reader.skip();
     }
@@ -99,6 +105,45 @@ void TrackTable::describe(std::string_view message) {
     if (seen.process_labels.valid()) process.labels = seen.process_labels;
     if (seen.is_process && !process.name.valid() && seen.name.valid()) process.name = seen.name;
   }
+}
+
+// {"sonde": {"type": "stream", "pid": 1, …}}; any other text is for people.
+void TrackTable::read_description(std::string_view text, Descriptor& descriptor) {
+  using Stated = Descriptor::Stated;
+  constexpr std::string_view kBegin = R"({"sonde": {)";
+  constexpr std::size_t kMost = std::size_t{1} << 20;
+  if (!text.starts_with(kBegin) || text.size() > kMost) return;
+  simdjson::dom::parser parser;
+  simdjson::dom::element facts;
+  if (parser.parse(text.data(), text.size())["sonde"].get(facts) != simdjson::SUCCESS) return;
+  const auto name = [&](std::string_view key) {
+    const std::string_view content = json_text(json_member(facts, key));
+    return content.empty() ? StringId() : names_.intern(content);
+  };
+  const std::string_view type = json_text(json_member(facts, "type"));
+  if (type == "lane") descriptor.stated = Stated::Lane;
+  // The counter's track has a type of its own: what is counted is told by name.
+  if (type == "counter" && json_member(facts, "series").is_string()) {
+    descriptor.stated = Stated::Counter;
+    descriptor.counter_name = name("counter");
+    descriptor.counter_series = name("series");
+    return;
+  }
+  constexpr std::string_view kTypes[] = {"thread", "stream", "async", "span", "counter"};
+  const auto known = std::find(std::begin(kTypes), std::end(kTypes), type);
+  if (type != "process" && known == std::end(kTypes)) return;
+  Track& track = descriptor.facts;
+  track.type = type == "process" ? TrackType::Async
+                                 : static_cast<TrackType>(std::distance(std::begin(kTypes), known));
+  descriptor.stated = type == "process" ? Stated::Process : Stated::Track;
+  track.pid = json_integer(json_member(facts, "pid"), 0);
+  track.tid = json_integer(json_member(facts, "tid"), 0);
+  const std::int64_t device = json_integer(json_member(facts, "device"), -1);
+  if (device >= 0 && device <= INT32_MAX) track.device = static_cast<std::int32_t>(device);
+  track.sort_index = json_integer(json_member(facts, "sort_index"));
+  track.process = name("process");
+  track.labels = name("labels");
+  track.name = name("name");
 }
 
 void TrackTable::read_process(std::string_view message, Descriptor& descriptor) {
@@ -216,7 +261,8 @@ TrackTable::Place TrackTable::place_of(const Descriptor& descriptor) const {
   const Descriptor* at = &descriptor;
   for (int i = 0; i < kMaxParents; ++i) {
     if (at->is_thread && place.thread == nullptr) place.thread = at;
-    if (at->is_process && place.process == nullptr) place.process = at;
+    const bool process = at->is_process || at->stated == Descriptor::Stated::Process;
+    if (process && place.process == nullptr) place.process = at;
     const auto parent = descriptors_.find(at->parent);
     if (at->parent == 0 || parent == descriptors_.end()) break;
     at = &parent->second;
@@ -261,6 +307,13 @@ std::vector<TrackId> TrackTable::home_tracks() const {
   }
   for (const std::uint64_t uuid : order_) {
     const Descriptor& descriptor = descriptors_.at(uuid);
+    if (descriptor.stated == Descriptor::Stated::Lane) {
+      const auto parent = descriptors_.find(descriptor.parent);
+      if (parent != descriptors_.end() && parent->second.track.valid())
+        homes[descriptor.track.index()] = parent->second.track;
+      continue;
+    }
+    if (descriptor.stated != Descriptor::Stated::Nothing) continue;
     const std::string_view name = name_of(descriptor);
     const std::size_t at = name.rfind(" (overlap ");
     if (descriptor.is_counter || at == std::string_view::npos || !name.ends_with(')')) continue;
@@ -279,13 +332,24 @@ std::vector<TrackId> TrackTable::home_tracks() const {
 }
 
 void TrackTable::finish(const std::vector<bool>& has_device_work) {
+  using Stated = Descriptor::Stated;
   std::vector<std::pair<std::string, std::string>> units;
+  stated_.assign(builder_.track_count(), false);
   for (const std::uint64_t uuid : order_) {
     const Descriptor& descriptor = descriptors_[uuid];
     const Place place = place_of(descriptor);
     Track& track = builder_.track(descriptor.track);
+    if (descriptor.stated == Stated::Track || descriptor.stated == Stated::Process) {
+      track = descriptor.facts;
+      stated_[descriptor.track.index()] = true;
+      continue;
+    }
+    const bool stated_process = place.thread == nullptr && place.process != nullptr &&
+                                place.process->stated == Stated::Process;
     if (place.thread != nullptr) {
       track.pid = place.thread->pid;
+    } else if (stated_process) {
+      track.pid = place.process->facts.pid;
     } else if (place.process != nullptr) {
       track.pid = place.process->pid;
     }
@@ -310,7 +374,10 @@ void TrackTable::finish(const std::vector<bool>& has_device_work) {
       number_stream(descriptor, track);
     }
     if (descriptor.has_rank) track.sort_index = descriptor.rank;
-    if (place.thread != nullptr || place.process != nullptr) {
+    if (stated_process) {
+      track.process = place.process->facts.process;
+      track.labels = place.process->facts.labels;
+    } else if (place.thread != nullptr || place.process != nullptr) {
       if (const auto process = processes_.find(track.pid); process != processes_.end()) {
         track.process = process->second.name;
         track.labels = process->second.labels;

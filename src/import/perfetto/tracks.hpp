@@ -35,6 +35,13 @@ struct Descriptor {
   StringId unit;
   double total = 0;  // of incremental counters
 
+  // What a description of Sonde's says, where the file's own fields cannot.
+  enum class Stated : std::uint8_t { Nothing, Process, Track, Lane, Counter };
+  Stated stated = Stated::Nothing;
+  Track facts;            // Process, Track
+  StringId counter_name;  // Counter
+  StringId counter_series;
+
   TrackId track;  // invalid before the first event
 };
 
@@ -52,6 +59,9 @@ class TrackTable {
   TrackId track(std::uint64_t uuid);
   // Scope of an instant: t thread, p process, g all.
   char scope(std::uint64_t uuid) const;
+
+  // Whether the file says itself what the track is; after finish().
+  bool is_stated(TrackId track) const { return stated_[track.index()]; }
 
   // For each track the one that its slices belong to: itself, but for the further lanes of a track
   // whose slices overlap in part ("main (overlap 1)"), which the format cannot hold on one.
@@ -72,6 +82,7 @@ class TrackTable {
   void read_process(std::string_view message, Descriptor& descriptor);
   void read_thread(std::string_view message, Descriptor& descriptor);
   void read_counter(std::string_view message, Descriptor& descriptor);
+  void read_description(std::string_view text, Descriptor& descriptor);
   Place place_of(const Descriptor& descriptor) const;
   void number_stream(const Descriptor& descriptor, Track& track) const;
 
@@ -81,6 +92,7 @@ class TrackTable {
   std::vector<std::uint64_t> order_;  // of first use, for the numbering of tracks
   std::map<std::int64_t, Process> processes_;
   std::map<std::int64_t, StringId> threads_;  // names by tid
+  std::vector<bool> stated_;                  // by track
 };
 
 }  // namespace sonde::perfetto_import

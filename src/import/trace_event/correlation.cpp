@@ -127,7 +127,7 @@ void link_operators(TraceBuilder& builder) {
   }
 }
 
-void link_device_work(TraceBuilder& builder) {
+void link_device_work(TraceBuilder& builder, const std::vector<bool>& launched) {
   const SliceColumns& slices = builder.slices();
   const SideTable<DeviceRow>& device_work = builder.device_work();
   const LaunchIndex launches(builder);
@@ -135,6 +135,7 @@ void link_device_work(TraceBuilder& builder) {
   for (std::size_t i = 0; i < device_work.size(); ++i) {
     const SliceId slice = device_work.key(i);
     if (!is_device_work(slices.kind(slice))) continue;
+    if (slice.index() < launched.size() && launched[slice.index()]) continue;
     const std::int64_t correlation = device_work.row(i).correlation;
     const SliceId launch =
         correlation == kNoNumber ? SliceId() : launches.find(correlation, slices.start(slice));
@@ -156,10 +157,10 @@ void link_device_work(TraceBuilder& builder) {
 
 }  // namespace
 
-void link_by_correlation(TraceBuilder& builder) {
+void link_by_correlation(TraceBuilder& builder, const std::vector<bool>& launched) {
   // The two kinds of links have nothing in common but the tables that they read.
   const std::jthread operator_links([&] { link_operators(builder); });
-  link_device_work(builder);
+  link_device_work(builder, launched);
 }
 
 void link_by_sequence(TraceBuilder& builder) {
