@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <simdjson.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <iterator>
@@ -301,6 +303,83 @@ TEST(RoundTrip, SharedArgumentsAreCopied) {
   EXPECT_EQ(copy.shared_arguments().size(), trace.shared_arguments().size());
   EXPECT_EQ(copy.shared_arguments().slices(), trace.shared_arguments().slices());
   EXPECT_EQ(text_difference(trace, copy), "");
+}
+
+std::int64_t sqlite_number(const std::string& path, const char* question) {
+  sqlite3* database = nullptr;
+  sqlite3_stmt* statement = nullptr;
+  std::int64_t number = -1;
+  if (sqlite3_open(path.c_str(), &database) == SQLITE_OK &&
+      sqlite3_prepare_v2(database, question, -1, &statement, nullptr) == SQLITE_OK &&
+      sqlite3_step(statement) == SQLITE_ROW)
+    number = sqlite3_column_int64(statement, 0);
+  sqlite3_finalize(statement);
+  sqlite3_close(database);
+  return number;
+}
+
+TEST(RoundTrip, SharedArgumentsAreInTheDatabase) {
+  const Trace trace = test_data("tensorflow/jax_gpu.xplane.pb");
+  const test::ScratchFolder folder;
+  const std::string path = (folder.path() / "trace.sqlite").string();
+  ASSERT_TRUE(find_exporter("sqlite")->write_file({trace, "test"}, path).ok());
+  std::int64_t arguments = 0;
+  std::int64_t of_kernel = 0;
+  const SliceId kernel = test::slice_named(trace, "gemm_fusion_dot");
+  ASSERT_TRUE(kernel.valid());
+  for (const SliceId slice : all_slices(trace)) {
+    for_each_argument(trace, slice, [&](const auto&) {
+      ++arguments;
+      of_kernel += slice == kernel ? 1 : 0;
+    });
+  }
+  EXPECT_GT(arguments, static_cast<std::int64_t>(trace.arguments().size()));
+  EXPECT_EQ(sqlite_number(path, "SELECT count(*) FROM arguments WHERE owner = 'slice'"), arguments);
+  const std::string of_one =
+      "SELECT count(*) FROM slice_arguments WHERE slice_id = " + std::to_string(kernel.value);
+  EXPECT_EQ(sqlite_number(path, of_one.c_str()), of_kernel);
+  EXPECT_EQ(sqlite_number(path,
+                          "SELECT max(value = 'jit_step') FROM slice_arguments "
+                          "WHERE key = 'hlo_module'"),
+            1);
+}
+
+// Nothing that a name can hold breaks a format.
+TEST(RoundTrip, EveryFormatTakesHostileNames) {
+  std::vector<Trace> traces;
+  traces.push_back(test::rich_trace());
+  traces.push_back(test::sampled_trace());
+  traces.push_back(test::profiled_trace());
+  for (std::uint32_t seed = 0; seed < 20; ++seed) traces.push_back(RandomTrace(seed).make());
+  for (const Exporter& exporter : exporters()) {
+    SCOPED_TRACE(exporter.name);
+    for (const Trace& trace : traces) {
+      if (exporter.write_file != nullptr) {
+        const test::ScratchFolder folder;
+        const std::string path = (folder.path() / "trace").string();
+        ASSERT_TRUE(exporter.write_file({trace, "<&>\n"}, path).ok());
+        EXPECT_EQ(sqlite_number(path, "SELECT count(*) FROM slice"),
+                  static_cast<std::int64_t>(trace.slice_count()));
+        continue;
+      }
+      const test::Exported file = export_text(exporter.name, trace, {}, "<&>\n");
+      ASSERT_EQ(file.error, "");
+      EXPECT_FALSE(file.text.empty());
+      if (exporter.name == "chrome" || exporter.name == "json" || exporter.name == "speedscope") {
+        simdjson::dom::parser parser;
+        EXPECT_EQ(parser.parse(file.text).error(), simdjson::SUCCESS);
+      }
+      if (exporter.binary) continue;
+      EXPECT_TRUE(simdjson::validate_utf8(file.text));
+      // Only CSV may have a name's own line breaks, in quotes.
+      const auto control = std::find_if(file.text.begin(), file.text.end(), [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t';
+      });
+      if (exporter.name != "csv") {
+        EXPECT_TRUE(control == file.text.end()) << control - file.text.begin();
+      }
+    }
+  }
 }
 
 }  // namespace

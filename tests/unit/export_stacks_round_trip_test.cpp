@@ -148,6 +148,17 @@ TEST(RoundTripStacks, SpeedscopeSampled) {
   }
 }
 
+// Trace events have one type of samples; stacks keep their lines.
+TEST(RoundTripStacks, ChromeSamples) {
+  for (const char* name : {"profiles/samples.perf.txt", "profiles/stacks.folded"}) {
+    SCOPED_TRACE(name);
+    const Trace trace = test_data(name);
+    const Trace again = through("chrome", "again.json", trace);
+    EXPECT_EQ(again.samples().size(), trace.samples().size());
+    expect_same(stacks_of(trace, {}, false), stacks_of(again, {}, false));
+  }
+}
+
 using SliceFacts = std::tuple<Nanos, Nanos, std::string>;
 std::multiset<SliceFacts> slice_facts(const Trace& trace) {
   std::multiset<SliceFacts> out;

@@ -48,7 +48,13 @@ std::string member_text(object from, std::string_view key) {
   return from[key].get(value) == simdjson::SUCCESS ? text_of(value) : std::string();
 }
 
-// stackFrames: {"7": {"name": …, "category": …, "parent": "6"}, …}
+std::int32_t line_of(object frame) {
+  std::int64_t line = 0;
+  if (frame["line"].get(line) != simdjson::SUCCESS || line < 0 || line > INT32_MAX) return 0;
+  return static_cast<std::int32_t>(line);
+}
+
+// stackFrames: {"7": {"name": …, "category": …, "parent": "6"}, …}; Sonde writes a "line" besides.
 class FrameTable {
  public:
   FrameTable(TraceBuilder& builder, object frames) : builder_(builder) {
@@ -58,6 +64,7 @@ class FrameTable {
       frames_.emplace(std::string(id), Frame{member_text(frame, "name"),
                                              member_text(frame, "category"),
                                              member_text(frame, "parent"),
+                                             line_of(frame),
                                              {},
                                              false});
     }
@@ -79,8 +86,8 @@ class FrameTable {
       chain.push_back(&frame);
     }
     for (auto frame = chain.rbegin(); frame != chain.rend(); ++frame) {
-      caller = builder_.intern_stack(
-          {caller, builder_.intern((*frame)->name), builder_.intern((*frame)->category), 0});
+      caller = builder_.intern_stack({caller, builder_.intern((*frame)->name),
+                                      builder_.intern((*frame)->category), (*frame)->line});
       (*frame)->stack = caller;
     }
     return caller;
@@ -91,6 +98,7 @@ class FrameTable {
     std::string name;
     std::string category;
     std::string parent;
+    std::int32_t line = 0;
     StackId stack;
     bool visited = false;
   };
