@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "import/perfetto/known_arguments.hpp"
-#include "import/trace_event/correlation.hpp"
 
 namespace sonde::perfetto_import {
 namespace {
@@ -233,40 +232,6 @@ void EventStore::pair_halves() {
       [](const OwnedArgument& a, const OwnedArgument& b) { return a.owner < b.owner; });
 }
 
-// The arrows of Sonde's own files have numbers that tell what they mean, each for one arrow: from
-// the event that it leaves to the one that it ends at, whichever is earlier.
-void EventStore::draw_flows() {
-  constexpr std::uint64_t kMark = 0x536F6E6;
-  const auto sort_of = [](std::uint64_t id) {
-    const std::uint64_t sort = id >> 32 & 0xF;
-    return id >> 36 == kMark && sort <= 3 ? static_cast<Sort>(sort) : Sort::Unknown;
-  };
-  std::sort(flows_.begin(), flows_.end(), [](const FlowPoint& a, const FlowPoint& b) {
-    return std::tie(a.id, a.time, a.order) < std::tie(b.id, b.time, b.order);
-  });
-  for (std::size_t i = 0; i + 1 < flows_.size(); ++i) {
-    const FlowPoint& from = flows_[i];
-    const FlowPoint& to = flows_[i + 1];
-    if (from.id != to.id || from.slice == to.slice) continue;
-    const Sort sort = sort_of(from.id);
-    if (from.ends && !to.ends && sort != Sort::Unknown)
-      arrows_.push_back({to.slice, from.slice, sort});
-    else if (!from.ends)
-      arrows_.push_back({from.slice, to.slice, sort});
-  }
-  builder_.losses().add(
-      "lonely_flows", Severity::Info, "Arrows of which one end is not in the file.", [&] {
-        std::uint64_t alone = 0;
-        for (std::size_t i = 0; i < flows_.size(); ++i) {
-          const bool before = i > 0 && flows_[i - 1].id == flows_[i].id;
-          const bool behind = i + 1 < flows_.size() && flows_[i + 1].id == flows_[i].id;
-          alone += !before && !behind;
-        }
-        return alone;
-      }());
-  flows_ = {};
-}
-
 void EventStore::add_slices() {
   std::vector<bool> has_device_work(builder_.track_count());
   const std::vector<TrackId> homes = tracks_.home_tracks();
@@ -358,38 +323,6 @@ void EventStore::add_slices() {
     if (begin.category.valid()) builder_.add_category(slice, begin.category);
   }
   arguments_ = {};
-}
-
-void EventStore::add_links() {
-  std::sort(arrows_.begin(), arrows_.end(), [](const Arrow& a, const Arrow& b) {
-    return std::tie(a.sort, a.to, a.from) < std::tie(b.sort, b.to, b.from);
-  });
-  std::vector<bool> launched(builder_.slice_count());
-  bool has_backward = false;
-  std::uint64_t second_sources = 0;
-  for (std::size_t i = 0; i < arrows_.size(); ++i) {
-    const Arrow& arrow = arrows_[i];
-    if (i > 0 && arrow.to == arrows_[i - 1].to && arrow.sort == arrows_[i - 1].sort) {
-      second_sources += arrow.from != arrows_[i - 1].from;
-      continue;
-    }
-    const SliceId from(arrow.from);
-    const SliceId to(arrow.to);
-    if (arrow.sort == Sort::Launch) {
-      builder_.add_launch_link(from, to);
-      launched[to.index()] = true;
-    } else if (arrow.sort == Sort::Backward) {
-      builder_.add_backward_link(from, to);
-      has_backward = true;
-    } else {
-      builder_.add_flow_link(from, to);
-    }
-  }
-  builder_.losses().add("second_arrows", Severity::Info,
-                        "Arrows to a slice that has one from elsewhere already; the first is kept.",
-                        second_sources);
-  link_by_correlation(builder_, launched);
-  if (!has_backward) link_by_sequence(builder_);
 }
 
 void EventStore::finish(unsigned threads) {
