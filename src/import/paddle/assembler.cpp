@@ -1,32 +1,16 @@
 #include "import/paddle/assembler.hpp"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <charconv>
 #include <thread>
 
 #include "base/json_writer.hpp"
+#include "import/text/utf8.hpp"
 
 namespace sonde {
 namespace {
 
 constexpr std::uint32_t kNone = PaddleSlice::kNone;
-
-std::string mended(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    std::size_t length = 1;
-    while (length <= std::min<std::size_t>(4, text.size()) &&
-           !simdjson::validate_utf8(text.data(), length)) {
-      ++length;
-    }
-    const bool whole = length <= std::min<std::size_t>(4, text.size());
-    out += whole ? text.substr(0, length) : std::string_view("\xEF\xBF\xBD");
-    text.remove_prefix(whole ? length : 1);
-  }
-  return out;
-}
 
 struct MemoryPlace {
   std::int32_t type = 20;  // a device that Sonde has no number for
@@ -59,11 +43,11 @@ std::uint64_t track_key(bool stream, std::int64_t a, std::int64_t b) {
 }  // namespace
 
 StringId PaddleAssembler::intern(std::string_view text) {
-  if (simdjson::validate_utf8(text.data(), text.size())) return builder_.intern(text);
+  if (is_utf8(text)) return builder_.intern(text);
   builder_.losses().add("invalid_utf8", Severity::Warning,
                         "Texts with bytes that are no UTF-8; those bytes are shown as U+FFFD.", 1,
                         LossLedger::kNoOffset, text);
-  return builder_.intern(mended(text));
+  return builder_.intern(mend_utf8(text));
 }
 
 TrackId PaddleAssembler::thread(std::int64_t pid, std::int64_t tid) {
@@ -107,7 +91,7 @@ void PaddleAssembler::name_thread(std::int64_t tid, std::string_view name) {
 void PaddleAssembler::add_property(std::string_view key, std::string_view value) {
   std::string text;
   append_json_string(text, value);
-  builder_.meta().properties.emplace_back(mended(key), std::move(text));
+  builder_.meta().properties.emplace_back(mend_utf8(key), std::move(text));
 }
 
 void PaddleAssembler::add_host(PaddleSlice slice, const OperatorRow* row) {

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "import/sonde_run/record_assembler.hpp"
+#include "import/text/utf8.hpp"
 
 namespace sonde {
 namespace {
@@ -89,7 +90,7 @@ void RecordAssembler::name_tracks() {
   if (!process.valid()) {
     const std::string_view program(header_.program,
                                    ::strnlen(header_.program, sizeof header_.program));
-    process = builder_.intern(printable_utf8(program));
+    process = builder_.intern(mend_utf8(program));
   }
   for (std::size_t i = 0; i < builder_.track_count(); ++i) {
     builder_.track(TrackId(i)).process = process;

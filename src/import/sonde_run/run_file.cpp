@@ -1,11 +1,11 @@
 #include "import/sonde_run/run_file.hpp"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <string>
+
+#include "import/text/utf8.hpp"
 
 namespace sonde {
 namespace {
@@ -102,8 +102,8 @@ class ChunkReader {
   }
 
   StringId intern(std::string_view text, std::uint64_t offset) {
-    if (simdjson::validate_utf8(text.data(), text.size())) return builder_.intern(text);
-    const std::string mended = printable_utf8(text);
+    if (is_utf8(text)) return builder_.intern(text);
+    const std::string mended = mend_utf8(text);
     builder_.losses().add("invalid_utf8", Severity::Info,
                           "Names that are not UTF-8; the bytes are shown as U+FFFD", 1, offset,
                           mended);
@@ -131,22 +131,6 @@ Result<bool> check_header(const file::FileHeader& header) {
 }
 
 }  // namespace
-
-std::string printable_utf8(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t length = std::min<std::size_t>(4, text.size() - at);
-    while (length > 0 && !simdjson::validate_utf8(text.data() + at, length)) --length;
-    if (length == 0) {
-      out += "\xEF\xBF\xBD";
-      ++at;
-    } else {
-      out.append(text, at, length);
-      at += length;
-    }
-  }
-  return out;
-}
 
 Result<RunFile> read_run_file(const ImportInput& input, TraceBuilder& builder) {
   RunFile out;

@@ -56,7 +56,4 @@ struct RunFile {
 // Texts go into `builder`, damage into its ledger. Fails where the header cannot be used.
 Result<RunFile> read_run_file(const ImportInput& input, TraceBuilder& builder);
 
-// `text` with every byte that is no UTF-8 as U+FFFD.
-std::string printable_utf8(std::string_view text);
-
 }  // namespace sonde

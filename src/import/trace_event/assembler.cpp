@@ -1,11 +1,11 @@
 #include "import/trace_event/assembler.hpp"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <compare>
 #include <string>
 #include <tuple>
+
+#include "import/text/utf8.hpp"
 
 namespace sonde {
 namespace {
@@ -13,27 +13,6 @@ namespace {
 // How far an end event looks for the begin of its name: enough for any real mix-up, and a bound for
 // a hostile file.
 constexpr std::size_t kMatchDepth = 64;
-
-// The length of the valid UTF-8 sequence at the start of `text`, 0 where there is none.
-std::size_t utf8_length(std::string_view text) {
-  for (std::size_t length = 1; length <= 4 && length <= text.size(); ++length) {
-    if (simdjson::validate_utf8(text.data(), length)) return length;
-  }
-  return 0;
-}
-
-std::string mend_utf8(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    if (length == 0)
-      out += "\xEF\xBF\xBD";
-    else
-      out += text.substr(0, length);
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return out;
-}
 
 bool is_backward_flow(std::string_view category) {
   return category == "fwdbwd" || category == "forward_backward";
@@ -149,7 +128,7 @@ StringId EventAssembler::string(ReaderNames& names, LocalId local) {
   StringId& id = names.strings[local];
   if (!id.valid()) {
     const std::string_view text = names.texts[local];
-    if (simdjson::validate_utf8(text.data(), text.size())) {
+    if (is_utf8(text)) {
       id = builder_.intern(text);
     } else {
       id = builder_.intern(mend_utf8(text));
