@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,7 +31,19 @@ class PacketReader {
   std::uint64_t events() const { return event_count_; }
 
  private:
-  struct Packet;
+  struct Packet {
+    std::uint64_t timestamp = 0;
+    std::optional<std::uint32_t> clock;
+    std::uint32_t sequence = 0;
+    std::uint32_t flags = 0;
+    std::string_view interned;
+    std::string_view defaults;
+    bool has_interned = false;
+    bool has_defaults = false;
+    std::uint32_t field = 0;  // of the payload
+    std::string_view payload;
+  };
+
   void read_packet(std::string_view bytes);
   void read_payload(const Packet& packet, Sequence& sequence);
   void read_compressed(std::string_view bytes);

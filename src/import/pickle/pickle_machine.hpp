@@ -19,6 +19,8 @@ class PickleMachine {
  private:
   using Node = PickleDocument::Node;
   enum class Next : std::uint8_t { Go, Stop, Fail };
+  static constexpr std::uint32_t kUnset = UINT32_MAX;
+  static constexpr std::size_t kSmallIntegers = 256;
 
   Next step();
   Next fail(std::string reason);
