@@ -56,6 +56,31 @@ const std::string kTwo =
     "app 10/11 [001] 5.000003: 3 cycles: \n"
     "\t2b main (/app)\n";
 
+TEST(PerfScript, KeepsTheHeader) {
+  const std::string header =
+      "# ========\n"
+      "# captured on: Wed Aug 15 16:01:24 2018\n"
+      "# arch : x86_64\n"
+      "# event : name = cpu-clock, type = 1\n"
+      "# event : name = cycles, type = 0\n"
+      "# CACHE info available, use -I to display\n#\n";
+  const Trace trace = import_or_fail(header + kTwo, import_perf_script);
+  using Property = std::pair<std::string, std::string>;
+  const std::vector<Property> expected = {{"captured on", "\"Wed Aug 15 16:01:24 2018\""},
+                                          {"arch", "\"x86_64\""},
+                                          {"event", "\"name = cpu-clock, type = 1\""},
+                                          {"event (2)", "\"name = cycles, type = 0\""}};
+  EXPECT_EQ(trace.meta().properties, expected);
+  EXPECT_EQ(trace.meta().version, "perf 6.1");
+  EXPECT_EQ(losses(trace, "header_lines"), 0u);
+
+  std::string endless;
+  for (int i = 0; i < 250; ++i) endless += "# key : value\n";
+  const Trace cut = import_or_fail(endless + kTwo, import_perf_script);
+  EXPECT_EQ(cut.meta().properties.size(), 200u);
+  EXPECT_EQ(losses(cut, "header_lines"), 50u);
+}
+
 TEST(PerfScript, ReadsSamplesByEvent) {
   const Trace trace = import_or_fail(kTwo, import_perf_script);
   EXPECT_TRUE(trace.losses().empty());

@@ -1,5 +1,8 @@
 #include "import/perf_script/perf_script.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -15,6 +18,8 @@ namespace {
 
 // Deeper stacks than the kernel hands out are damage.
 constexpr std::size_t kMaxFrames = 65'536;
+constexpr std::size_t kMaxHeaderLines = 200;
+constexpr std::size_t kMaxHeaderText = 4096;
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t") == line.npos; }
 
@@ -79,18 +84,37 @@ class PerfScriptReader {
                           1, reader_.offset(), line.substr(0, 80));
   }
 
-  // "# perf version : 4.15.18"
+  // "# perf version : 4.15.18". What has no value (rules, hints about perf's options) says nothing
+  // about the samples.
   void add_comment(std::string_view line) {
-    const std::size_t colon = line.find(" : ");
-    if (colon == line.npos || colon < 3) return;
-    const std::string_view key = line.substr(2, colon - 2);
-    const std::string_view value = line.substr(colon + 3);
-    if (key == "perf version") builder_.meta().version = "perf " + mend_utf8(value);
-    if (key == "cmdline" || key == "arch" || key == "cpudesc" || key == "os release") {
-      std::string text;
-      append_json_string(text, mend_utf8(value));
-      builder_.meta().properties.emplace_back(std::string(key), std::move(text));
+    const std::size_t colon = line.find(": ");
+    if (!line.starts_with("# ") || colon == line.npos || colon < 3) return;
+    std::string_view key = line.substr(2, colon - 2);
+    if (key.ends_with(' ')) key.remove_suffix(1);
+    const std::string_view value = line.substr(colon + 2);
+    if (key == "perf version") {
+      builder_.meta().version = "perf " + mend_utf8(value.substr(0, kMaxHeaderText));
+      return;
     }
+    auto& properties = builder_.meta().properties;
+    if (properties.size() >= kMaxHeaderLines || key.size() > kMaxHeaderText ||
+        value.size() > kMaxHeaderText) {
+      builder_.losses().add("header_lines", Severity::Info,
+                            "Lines of the header beyond the first 200, or of more than 4096 bytes; "
+                            "they are left out.",
+                            1, reader_.offset(), line.substr(0, 80));
+      return;
+    }
+    std::string text;
+    append_json_string(text, mend_utf8(value));
+    // Each event has a line of the same name.
+    const std::string name = mend_utf8(key);
+    const auto times =
+        std::count_if(properties.begin(), properties.end(), [&](const auto& property) {
+          return property.first == name || property.first.starts_with(name + " (");
+        });
+    properties.emplace_back(times == 0 ? name : fmt::format("{} ({})", name, times + 1),
+                            std::move(text));
   }
 
   void begin_sample(const PerfHeader& header) {
