@@ -6,8 +6,7 @@
 #include <array>
 #include <map>
 
-#include "analysis/kernels.hpp"
-#include "analysis/memcpy.hpp"
+#include "analysis/advice_wording.hpp"
 
 namespace sonde::advice {
 namespace {
@@ -27,12 +26,13 @@ MaybeAdvice data_loading(const AdviceInput& input) {
   out.headline =
       fmt::format("Waiting for data takes {} of the {}", percent(share), step_word(input));
   out.why =
-      fmt::format("For {} of {} the data loader ran and no kernel, no copy and no CUDA call did.",
-                  duration(time), duration(input.steps.average_total));
-  out.action =
-      "Load in parallel and ahead: DataLoader(num_workers=N, pin_memory=True, "
-      "persistent_workers=True, prefetch_factor=4). Move decoding and augmentation to the GPU or "
-      "do them once, before training.";
+      fmt::format("For {} of {} the data loader ran and no kernel, no copy and no {} call did.",
+                  duration(time), duration(input.steps.average_total), runtime_word(input.trace));
+  if (!input.steps.has_device) {
+    out.why = fmt::format("The data loader ran for {} of {}.", duration(time),
+                          duration(input.steps.average_total));
+  }
+  out.action = wording_for(input.trace).load_data;
   out.measures = {{"data_loader_ns", time}, {"step_ns", input.steps.average_total}};
   return out;
 }
@@ -49,27 +49,43 @@ StepRole largest_other_role(const StepBreakdown& steps) {
   return best;
 }
 
+// What takes the time beside kernels, and what to do about it.
 struct RoleAdvice {
-  StepRole role;
-  std::string_view what;
-  std::string_view action;
+  std::string what;
+  std::string action;
 };
 
-constexpr std::array<RoleAdvice, 7> kRoleAdvice = {{
-    {StepRole::Memcpy, "copies", "Copy less, from pinned memory, with non_blocking=True."},
-    {StepRole::Memset, "memsets", "Reuse buffers instead of clearing new ones."},
-    {StepRole::Communication, "communication",
-     "Overlap communication with the backward pass: larger gradient buckets, fewer "
-     "synchronising calls."},
-    {StepRole::Runtime, "CUDA runtime calls",
-     "Launch less often: a larger batch, torch.compile, CUDA graphs; avoid calls that wait."},
-    {StepRole::DataLoader, "data loading", "Load data in parallel and ahead of its use."},
-    {StepRole::CpuOp, "operators on the CPU",
-     "Give the GPU more at a time: a larger batch, torch.compile or CUDA graphs; move what still "
-     "runs on the CPU."},
-    {StepRole::Other, "work outside of any operator",
-     "Look at the Python code between operators; record with with_stack=True to see it."},
-}};
+RoleAdvice role_advice(StepRole role, const Trace& trace) {
+  const Wording& words = wording_for(trace);
+  const std::string_view device = device_word(trace);
+  switch (role) {
+    case StepRole::Kernel:  // is what is missing
+    case StepRole::Other:
+      break;
+    case StepRole::Memcpy:
+      return {"copies", std::string(words.copy_less)};
+    case StepRole::Memset:
+      return {"memsets", "Reuse buffers instead of clearing new ones."};
+    case StepRole::Communication:
+      return {"communication",
+              "Overlap communication with the backward pass: larger gradient buckets, fewer "
+              "synchronising calls."};
+    case StepRole::Runtime:
+      return {fmt::format("{} calls", runtime_word(trace) == "runtime"
+                                          ? "runtime"
+                                          : fmt::format("{} runtime", runtime_word(trace))),
+              fmt::format("Launch less often: a larger batch, {}; avoid calls that wait.",
+                          words.launch_less)};
+    case StepRole::DataLoader:
+      return {"data loading", "Load data in parallel and ahead of its use."};
+    case StepRole::CpuOp:
+      return {"operators on the CPU",
+              fmt::format("Give the {} more at a time: a larger batch, {}; move what still runs on "
+                          "the CPU.",
+                          device, words.launch_less)};
+  }
+  return {"work outside of any operator", std::string(words.see_host_code)};
+}
 
 }  // namespace
 
@@ -84,21 +100,20 @@ MaybeAdvice low_utilization(const AdviceInput& input) {
   const Nanos window = input.steps.window().length();
   if (window <= 0) return {};
   const StepRole role = largest_other_role(input.steps);
-  const RoleAdvice* const other = std::find_if(kRoleAdvice.begin(), kRoleAdvice.end(),
-                                               [role](const auto& a) { return a.role == role; });
+  RoleAdvice other = role_advice(role, input.trace);
   Advice out;
   out.id = "low_gpu_utilization";
   out.share = 1 - worst->utilization;
   out.weight = worst->utilization < kLowUtilization / 2 ? AdviceWeight::High : AdviceWeight::Medium;
-  out.headline = fmt::format("GPU {} is idle for {} of the time", worst->device,
-                             percent(1 - worst->utilization));
+  out.headline = fmt::format("{} {} is idle for {} of the time", device_word(input.trace),
+                             worst->device, percent(1 - worst->utilization));
   out.why = fmt::format(
       "It ran kernels during {} of the {} {}. The largest part of the rest went to {}: "
       "{} of the {}.",
       percent(worst->utilization), duration(window),
-      input.steps.has_steps ? "from the first step to the last" : "recorded", other->what,
+      input.steps.has_steps ? "from the first step to the last" : "recorded", other.what,
       percent(ratio(input.steps.average[role], input.steps.average_total)), step_word(input));
-  out.action = other->action;
+  out.action = std::move(other.action);
   out.measures = {{"utilization_percent", 100 * worst->utilization},
                   {"window_ns", static_cast<double>(window)}};
   return out;
@@ -155,7 +170,8 @@ MaybeAdvice host_waits(const AdviceInput& input) {
   out.id = "host_waits_for_gpu";
   out.share = share;
   out.weight = weight_of(share);
-  out.headline = fmt::format("The host waits for the GPU during {} of the time", percent(share));
+  out.headline = fmt::format("The host waits for the {} during {} of the time",
+                             device_word(input.trace), percent(share));
   out.why = fmt::format("{} in {} synchronising calls, most of it in {} ({} calls, {}).",
                         duration(all.time), format_count(static_cast<std::int64_t>(all.count)),
                         top->first, format_count(static_cast<std::int64_t>(top->second.count)),
@@ -167,10 +183,7 @@ MaybeAdvice host_waits(const AdviceInput& input) {
         format_count(static_cast<std::int64_t>(from_item.count)), duration(from_item.time));
     out.action = "Keep losses and metrics on the GPU and read them every N steps, not at each one.";
   } else {
-    out.action =
-        "Find what synchronises (copies to the host, torch.cuda.synchronize(), nonzero(), "
-        "boolean masks) with torch.cuda.set_sync_debug_mode(\"warn\") and move it out of "
-        "the step.";
+    out.action = wording_for(input.trace).find_waits;
   }
   out.measures = {{"waits", static_cast<double>(all.count)},
                   {"wait_ns", static_cast<double>(all.time)},

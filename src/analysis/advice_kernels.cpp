@@ -6,8 +6,8 @@
 #include <array>
 #include <map>
 
+#include "analysis/advice_wording.hpp"
 #include "analysis/kernels.hpp"
-#include "analysis/memcpy.hpp"
 
 namespace sonde::advice {
 namespace {
@@ -59,9 +59,7 @@ MaybeAdvice short_kernels(const AdviceInput& input) {
       format_count(static_cast<std::int64_t>(kernels)),
       duration(ratio(static_cast<double>(kernel_time), static_cast<double>(slow_launches))),
       duration(ratio(static_cast<double>(launch_time), static_cast<double>(slow_launches))));
-  out.action =
-      "Fuse small kernels (torch.compile; optimizers with fused=True or foreach=True), capture the "
-      "step in a CUDA graph, or raise the batch size.";
+  out.action = wording_for(input.trace).fuse_kernels;
   out.measures = {{"kernels", static_cast<double>(kernels)},
                   {"short_kernels", static_cast<double>(slow_launches)},
                   {"short_kernel_time_ns", static_cast<double>(kernel_time)},
@@ -153,10 +151,8 @@ MaybeAdvice unused_tensor_cores(const AdviceInput& input) {
       "has tensor cores.",
       duration(simt), duration(all), short_name(input.trace.text(top)), capable->name,
       capable->compute_major, capable->compute_minor);
-  out.action = capable->compute_major >= 8
-                   ? "Train in mixed precision (torch.autocast, bfloat16), or allow TF32: "
-                     "torch.set_float32_matmul_precision(\"high\")."
-                   : "Train in mixed precision: torch.autocast with float16 and a GradScaler.";
+  const Wording& words = wording_for(input.trace);
+  out.action = capable->compute_major >= 8 ? words.use_tensor_cores : words.use_older_tensor_cores;
   out.measures = {{"simt_kernel_ns", static_cast<double>(simt)},
                   {"kernel_ns", static_cast<double>(all)}};
   return out;

@@ -6,7 +6,7 @@
 #include <array>
 #include <map>
 
-#include "analysis/kernels.hpp"
+#include "analysis/advice_wording.hpp"
 #include "analysis/memcpy.hpp"
 
 namespace sonde::advice {
@@ -42,9 +42,7 @@ MaybeAdvice pageable_copies(const AdviceInput& input) {
     }
   }
   out.why += ". Such copies go through a staging buffer and make the host wait.";
-  out.action =
-      "Use pinned memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with "
-      "tensor.to(device, non_blocking=True).";
+  out.action = wording_for(input.trace).pin_memory;
   out.measures = {{"copies", static_cast<double>(pageable.count)},
                   {"time_ns", static_cast<double>(pageable.time)},
                   {"bytes", static_cast<double>(pageable.bytes)}};
@@ -92,10 +90,7 @@ MaybeAdvice exposed_communication(const AdviceInput& input) {
       "computation. Waiting for a slower rank counts as communication.",
       duration(communication), duration(total), duration(exposed),
       percent(ratio(exposed, communication)));
-  out.action =
-      "Start communication earlier and in larger pieces (DDP bucket_cap_mb, "
-      "gradient_as_bucket_view, FSDP prefetch), accumulate gradients over several steps "
-      "(no_sync()), and look for the slowest rank.";
+  out.action = wording_for(input.trace).overlap_communication;
   out.measures = {{"communication_ns", static_cast<double>(communication)},
                   {"exposed_ns", static_cast<double>(exposed)},
                   {"step_time_ns", static_cast<double>(total)}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -71,9 +72,47 @@ class DetailReader {
   bool paired_ = false;
 };
 
-std::string allocator_name(const Trace& trace, const Allocation& allocation) {
+using DevicePlace = std::pair<std::int32_t, std::int32_t>;  // type and number
+
+DevicePlace device_of(const Allocation& allocation) {
+  return {allocation.device_type, allocation.device};
+}
+
+// The devices whose totals go on from one pool to the next: the pools are parts of one allocator
+// there, not allocators of their own.
+std::set<DevicePlace> devices_with_one_total(const Trace& trace) {
+  struct Seen {
+    std::int64_t total = kNoNumber;
+    StringId pool;
+    bool pools = false;
+    bool broken = false;
+  };
+  std::map<DevicePlace, Seen> devices;
+  for (const Allocation& allocation : trace.allocations()) {
+    if (allocation.out_of_memory) continue;
+    Seen& seen = devices[device_of(allocation)];
+    const std::int64_t total = allocation.total_allocated;
+    if (total == kNoNumber) {
+      seen.broken = true;
+      continue;
+    }
+    if (seen.total != kNoNumber) {
+      seen.broken = seen.broken || total - allocation.bytes != seen.total;
+      seen.pools = seen.pools || allocation.pool != seen.pool;
+    }
+    seen.total = total;
+    seen.pool = allocation.pool;
+  }
+  std::set<DevicePlace> out;
+  for (const auto& [device, seen] : devices) {
+    if (seen.pools && !seen.broken) out.insert(device);
+  }
+  return out;
+}
+
+std::string allocator_name(const Trace& trace, const Allocation& allocation, bool by_pool) {
   const std::string_view pool = trace.text(allocation.pool);
-  if (!pool.empty()) return std::string(pool);
+  if (by_pool && !pool.empty()) return std::string(pool);
   if (allocation.device_type == 0) return "CPU";
   return "device " + std::to_string(std::max(0, allocation.device));
 }
@@ -120,11 +159,13 @@ void find_live(const Trace& trace, const std::vector<Event>& events, std::size_t
 
 std::vector<AllocatorProfile> memory_profile(const Trace& trace) {
   const DetailReader details(trace);
+  const std::set<DevicePlace> one_total = devices_with_one_total(trace);
   std::map<std::string, std::vector<Event>> allocators;
   for (std::size_t i = 0; i < trace.allocations().size(); ++i) {
     const Allocation& allocation = trace.allocations()[i];
     if (allocation.out_of_memory) continue;
-    allocators[allocator_name(trace, allocation)].push_back({&allocation, details.of(i)});
+    const bool by_pool = !one_total.contains(device_of(allocation));
+    allocators[allocator_name(trace, allocation, by_pool)].push_back({&allocation, details.of(i)});
   }
   std::vector<AllocatorProfile> out;
   for (auto& [name, events] : allocators) {

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "analysis/function_profile_parts.hpp"
+#include "analysis/trace_facts.hpp"
 #include "base/flat_map.hpp"
 
 namespace sonde {
@@ -59,7 +60,10 @@ FunctionProfile slice_profile(const Trace& trace) {
   }
   if (order.empty()) return out;
   out.source = ProfileSource::Slices;
-  out.costs.push_back({"time", "ns", true});
+  if (has_times(trace))
+    out.costs.push_back({"time", "ns", true});
+  else
+    out.costs.push_back({"places", "count", true});  // in the order of events
   // Track by track, the outer slice first: thus the open ones are a stack.
   std::sort(order.begin(), order.end(), [&](SliceId a, SliceId b) {
     if (slices.track(a) != slices.track(b)) return slices.track(a) < slices.track(b);

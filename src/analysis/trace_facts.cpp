@@ -47,4 +47,15 @@ TraceFacts trace_facts(const Trace& trace) {
   return out;
 }
 
+bool has_times(const Trace& trace) {
+  if (trace.losses().find("no_times") != nullptr) return false;
+  if (trace.slice_count() == 0) return true;  // of nothing, or of what is no slice
+  for (const SliceId slice : all_slices(trace)) {
+    // A kernel takes time; anything else may be too short for its clock.
+    if (trace.slices().duration(slice) > 0 || !is_device_work(trace.slices().kind(slice)))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace sonde

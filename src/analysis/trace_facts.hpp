@@ -28,4 +28,8 @@ struct TraceFacts {
 
 TraceFacts trace_facts(const Trace& trace);
 
+// Whether lengths in this trace are times. They are not in execution traces, which know an order
+// only, nor where all there is are kernels without a length.
+bool has_times(const Trace& trace);
+
 }  // namespace sonde

@@ -96,8 +96,9 @@ class TextWriter {
 
   static std::string subjects(const Advice& advice) {
     if (advice.subjects.size() == 1) return "Seen on " + advice.subjects.front() + ".";
-    return fmt::format("Seen on {} ranks; the numbers are those of {}.", advice.subjects.size(),
-                       advice.subjects.front());
+    const bool ranks = advice.subjects.front().starts_with("rank ");
+    return fmt::format("Seen on {} {}; the numbers are those of {}.", advice.subjects.size(),
+                       ranks ? "ranks" : "traces", advice.subjects.front());
   }
 
   void losses(const Document& document) {

@@ -27,9 +27,11 @@ struct ReportRequest {
   std::string time_unit;    // "s", "ms", "us", "ns" or empty
   RenderOptions render;
 
+  bool for_programs() const { return format == "json" || format == "csv"; }
+
   // People get the best rows only, programs get all.
   std::size_t row_limit(std::size_t sensible) const {
-    if (!limit) return format == "json" || format == "csv" ? SIZE_MAX : sensible;
+    if (!limit) return for_programs() ? SIZE_MAX : sensible;
     return *limit <= 0 ? SIZE_MAX : static_cast<std::size_t>(*limit);
   }
 };

@@ -114,6 +114,71 @@ TEST(Advice, LowOccupancyIsTold) {
   EXPECT_NEAR(measure(*occupancy, "occupancy_percent"), 12, 1e-6);
 }
 
+// A trace with all troubles that have words of their own for each framework.
+Trace troubled(const std::string& format, const std::string& family) {
+  TraceWriter writer;
+  writer.host("step#1", SliceKind::Step, 0, 25'000);
+  writer.host("DataLoader", SliceKind::DataLoader, 20'100, 4'000);
+  writer.host("all_reduce", SliceKind::Communication, 24'100, 800);
+  for (int i = 0; i < 200; ++i) {
+    writer.launch("add", "cudaLaunchKernel", "volta_sgemm_128x64_nn", SliceKind::Kernel,
+                  100.0 * i + 5, 100.0 * i + 30, 3);
+  }
+  writer.host("wait", SliceKind::Operator, 20'000, 100);
+  writer.call("cudaStreamSynchronize", 20'000, 100);
+  TraceMeta& meta = writer.builder().meta();
+  meta.format = format;
+  meta.device_family = family;
+  Device device;
+  device.name = "some GPU";
+  device.compute_major = 8;
+  meta.devices.push_back(device);
+  return writer.finish();
+}
+
+TEST(Advice, SpeaksOfTorchInTracesOfTorchOnly) {
+  for (const std::string format : {"xplane", "tensorflow-json", "paddle", "mxnet", "onnxruntime",
+                                   "rocprof", "nsys", "chrome", "sonde", "perfetto"}) {
+    const std::vector<Advice> advice = advice_for(troubled(format, "CUDA"));
+    EXPECT_GE(advice.size(), 4u) << format;
+    for (const Advice& one : advice) {
+      for (const char* const word : {"torch", "DDP", "non_blocking", "with_stack"}) {
+        EXPECT_EQ(one.action.find(word), std::string::npos) << format << ": " << one.action;
+      }
+      EXPECT_FALSE(one.action.empty()) << format << ": " << one.id;
+    }
+  }
+  const std::vector<Advice> torch = advice_for(troubled("kineto", "CUDA"));
+  ASSERT_TRUE(find(torch, "short_kernels"));
+  EXPECT_NE(find(torch, "short_kernels")->action.find("torch.compile"), std::string::npos);
+  ASSERT_TRUE(find(torch, "data_loader_bound"));
+  EXPECT_NE(find(torch, "data_loader_bound")->action.find("num_workers"), std::string::npos);
+}
+
+TEST(Advice, CallsTheDeviceByItsName) {
+  const std::vector<Advice> tpu = advice_for(troubled("xplane", "TPU"));
+  ASSERT_TRUE(find(tpu, "low_gpu_utilization"));
+  EXPECT_TRUE(find(tpu, "low_gpu_utilization")->headline.starts_with("TPU 0 is idle"));
+  EXPECT_NE(find(tpu, "data_loader_bound")->why.find("no runtime call"), std::string::npos);
+  const std::vector<Advice> hip = advice_for(troubled("rocprof", "ROCm"));
+  EXPECT_NE(find(hip, "data_loader_bound")->why.find("no HIP call"), std::string::npos);
+}
+
+TEST(TraceFacts, OrdersAreNoTimes) {
+  EXPECT_TRUE(has_times(testing::small_trace()));
+  EXPECT_TRUE(has_times(TraceBuilder().finish()));
+  TraceWriter lengths_of_zero;
+  lengths_of_zero.device("kernel", SliceKind::Kernel, 1, 0);
+  EXPECT_FALSE(has_times(lengths_of_zero.finish()));
+  TraceWriter short_calls;
+  short_calls.host("aten::mm", SliceKind::Operator, 1, 0);
+  EXPECT_TRUE(has_times(short_calls.finish()));
+  TraceWriter order;
+  order.host("aten::mm", SliceKind::Operator, 1, 2);
+  order.builder().losses().add("no_times", Severity::Info, "An order only.");
+  EXPECT_FALSE(has_times(order.finish()));
+}
+
 TEST(Advice, AQuietTraceGetsNone) {
   TraceWriter writer;
   writer.host("ProfilerStep#1", SliceKind::Step, 0, 1000);

@@ -149,7 +149,7 @@ TEST(ChakraImport, NodesTypesTimesAndDependencies) {
   const Trace timeless = test::import_or_fail(
       head + chakra_node(1, "a", 4, 0, 5, 0) + chakra_node(2, "b", 4, 0, 7, 1), import_chakra);
   EXPECT_EQ(timeless.slices().start(slice_named(timeless, "b")), 5000);
-  EXPECT_EQ(losses(timeless, "no_times"), 1u);
+  EXPECT_EQ(losses(timeless, "no_start_times"), 1u);
   EXPECT_FALSE(looks_like_chakra("\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04"));
   EXPECT_FALSE(looks_like_chakra("plain text that is long enough"));
 }

@@ -202,7 +202,7 @@ class Assembler {
                                    [](const Node& node) { return node.start_micros != 0; });
     for (const Node& node : nodes) add(node, timed);
     builder_.losses().add(
-        "no_times", Severity::Info,
+        "no_start_times", Severity::Info,
         "The trace has no start times: nodes of a lane follow one another in the order "
         "of the file.",
         timed || nodes.empty() ? 0 : 1);

@@ -147,16 +147,23 @@ Document framework_ops_view(RunTraces traces, const ReportRequest& request) {
                 CellType::Duration,
                 {}};
   };
-  idle.content = Facts{fact("device_idle_ns", "Devices, first to last work", ops.device_idle),
-                       fact("device_busy_ns", "Devices, operators", ops.device_self),
-                       fact("host_idle_ns", "Host threads, first to last operator", ops.host_idle),
-                       fact("host_busy_ns", "Host threads, operators", ops.host_self)};
+  Facts facts;
+  if (request.for_programs() || ops.device_idle > 0 || ops.device_self > 0) {
+    facts.push_back(fact("device_idle_ns", "Devices, first to last work", ops.device_idle));
+    facts.push_back(fact("device_busy_ns", "Devices, operators", ops.device_self));
+  }
+  if (request.for_programs() || ops.host_idle > 0 || ops.host_self > 0) {
+    facts.push_back(fact("host_idle_ns", "Host threads, first to last operator", ops.host_idle));
+    facts.push_back(fact("host_busy_ns", "Host threads, operators", ops.host_self));
+  }
+  const bool any_idle = !facts.empty();
+  idle.content = std::move(facts);
   Document out;
   out.view = "framework-ops";
   out.title = view_title("Framework operators", traces, "sums over all");
   out.csv_block = "framework_ops";
   out.blocks.push_back(std::move(block));
-  out.blocks.push_back(std::move(idle));
+  if (any_idle) out.blocks.push_back(std::move(idle));
   return out;
 }
 

@@ -1,8 +1,10 @@
 #include "report/views/kernels.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "analysis/kernels.hpp"
+#include "analysis/trace_facts.hpp"
 #include "report/views/rows.hpp"
 
 namespace sonde {
@@ -27,7 +29,11 @@ struct Row {
 
 std::vector<Row> collect(RunTraces traces) {
   std::map<std::string_view, Row> rows;
+  const auto timed = [](const NamedTrace& named) { return has_times(named.trace); };
+  const bool any_timed = std::any_of(traces.begin(), traces.end(), timed);
   for (const NamedTrace& named : traces) {
+    // Kernels without a length would spoil the means of those that have one.
+    if (any_timed && !timed(named)) continue;
     for (const KernelStats& stats : kernel_stats(named.trace)) {
       Row& row = rows[named.trace.text(stats.name)];
       row.name = named.trace.text(stats.name);

@@ -65,7 +65,7 @@ Table table_of(const FunctionProfile& profile, std::size_t cost, const ReportReq
                              .type = CellType::Integer});
   }
   table.columns.push_back({.key = programs ? "self" : cost_key("self", what),
-                           .header = what.unit == "ns" ? "Time" : what.name,
+                           .header = cost_header(what),
                            .type = cost_type(what)});
   const bool totals = programs || !profile.line_total.empty();
   if (totals) {

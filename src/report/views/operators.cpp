@@ -1,9 +1,11 @@
 #include "report/views/operators.hpp"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "analysis/operators.hpp"
+#include "analysis/trace_facts.hpp"
 #include "report/views/rows.hpp"
 
 namespace sonde {
@@ -84,7 +86,10 @@ OperatorRows operator_rows(RunTraces traces, const ReportRequest& request, std::
     out.empty = "No operators in this trace.";
     return out;
   }
-  sort_rows(rows, !request.sort.empty() ? request.sort : device > 0 ? "gpu_self" : "cpu_self");
+  const bool timed = std::any_of(traces.begin(), traces.end(),
+                                 [](const NamedTrace& named) { return has_times(named.trace); });
+  const char* const own_order = !timed ? "calls" : device > 0 ? "gpu_self" : "cpu_self";
+  sort_rows(rows, !request.sort.empty() ? request.sort : own_order);
 
   Block block;
   cut_rows(rows, request, sensible, block);
@@ -96,20 +101,26 @@ OperatorRows operator_rows(RunTraces traces, const ReportRequest& request, std::
     out.notes.emplace_back("The trace has no call stacks: record with with_stack=True.");
   }
 
+  if (!timed) {
+    out.notes.emplace_back("This trace has no times: how often operators ran is all it tells.");
+  }
+
   out.table.columns = {{.key = "name", .header = "Operator", .least = 24},
                        {.key = "calls", .header = "Calls", .type = CellType::Integer}};
-  if (device > 0) {
+  const bool on_device = timed && device > 0;
+  if (on_device) {
     out.table.columns.insert(
         out.table.columns.end(),
         {{.key = "gpu_self_ns", .header = "GPU self", .type = CellType::Duration},
          {.key = "gpu_self_percent", .header = "GPU %", .type = CellType::Percent, .drop = 2},
          {.key = "gpu_total_ns", .header = "GPU total", .type = CellType::Duration, .drop = 1}});
   }
-  out.table.columns.insert(
-      out.table.columns.end(),
-      {{.key = "cpu_self_ns", .header = "CPU self", .type = CellType::Duration},
-       {.key = "cpu_self_percent", .header = "CPU %", .type = CellType::Percent, .drop = 2},
-       {.key = "cpu_total_ns", .header = "CPU total", .type = CellType::Duration, .drop = 1}});
+  if (timed)
+    out.table.columns.insert(
+        out.table.columns.end(),
+        {{.key = "cpu_self_ns", .header = "CPU self", .type = CellType::Duration},
+         {.key = "cpu_self_percent", .header = "CPU %", .type = CellType::Percent, .drop = 2},
+         {.key = "cpu_total_ns", .header = "CPU total", .type = CellType::Duration, .drop = 1}});
   if (grouping == OperatorGrouping::NameShape) {
     out.table.columns.push_back({.key = "input_shape", .header = "Input shapes", .least = 24});
   }
@@ -118,12 +129,14 @@ OperatorRows operator_rows(RunTraces traces, const ReportRequest& request, std::
   }
   for (const Row& row : rows) {
     std::vector<Cell> cells = {text_cell(row.name), count_cell(row.calls)};
-    if (device > 0) {
+    if (on_device) {
       cells.insert(cells.end(), {time_cell(row.device_self), share_cell(row.device_self, device),
                                  time_cell(row.device_total)});
     }
-    cells.insert(cells.end(), {time_cell(row.host_self), share_cell(row.host_self, host),
-                               time_cell(row.host_total)});
+    if (timed) {
+      cells.insert(cells.end(), {time_cell(row.host_self), share_cell(row.host_self, host),
+                                 time_cell(row.host_total)});
+    }
     if (grouping != OperatorGrouping::Name) cells.push_back(text_cell(row.detail));
     out.table.rows.push_back(std::move(cells));
   }

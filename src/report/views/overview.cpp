@@ -3,6 +3,7 @@
 #include "analysis/framework_ops.hpp"
 #include "analysis/input_pipeline.hpp"
 #include "analysis/step_parts.hpp"
+#include "analysis/trace_facts.hpp"
 #include "report/views/rows.hpp"
 #include "report/views/step_part_names.hpp"
 
@@ -89,6 +90,11 @@ Block top_ops_block(const NamedTrace& named, const FrameworkOps& ops, bool sever
       {.key = "category", .header = "Type", .cut = Cut::Middle},
       {.key = "operation", .header = "Operator", .cut = Cut::Middle, .least = 24},
       {.key = "gflops_per_s", .header = "GFLOP/s", .type = CellType::Real, .hide_zero = true}};
+  if (!has_times(named.trace)) {
+    out.when_empty = "This trace has no times, so none of its operators is known to be long.";
+    out.content = std::move(table);
+    return out;
+  }
   if (ops.ops.empty()) add_compiled(named.trace, table);
   // Where a device computes, its operators count; else those of the host.
   const bool device = ops.device_self > 0;
@@ -109,7 +115,7 @@ Block top_ops_block(const NamedTrace& named, const FrameworkOps& ops, bool sever
 
 }  // namespace
 
-Block step_parts_block(const NamedTrace& named, bool several) {
+Block step_parts_block(const NamedTrace& named, bool several, bool all_parts) {
   const StepParts steps = step_parts(named.trace);
   Block out;
   out.id = block_id("step_parts", named, several);
@@ -124,6 +130,7 @@ Block step_parts_block(const NamedTrace& named, bool several) {
   if (!steps.steps.empty()) {
     for (std::size_t i = 0; i < kStepPartCount; ++i) {
       const auto part = static_cast<StepPart>(i);
+      if (!all_parts && steps.average(part) <= 0) continue;
       table.rows.push_back({text_cell(step_part_name(part)), time_cell(steps.average(part)),
                             time_cell(steps.deviation(part)),
                             share_cell(steps.average(part), steps.average_total())});
@@ -133,7 +140,7 @@ Block step_parts_block(const NamedTrace& named, bool several) {
   return out;
 }
 
-Document overview_view(RunTraces traces, const ReportRequest&) {
+Document overview_view(RunTraces traces, const ReportRequest& request) {
   Document out;
   out.view = "overview";
   out.title = view_title("Overview", traces, "each by itself");
@@ -142,7 +149,7 @@ Document overview_view(RunTraces traces, const ReportRequest&) {
     const StepParts steps = step_parts(named.trace);
     const FrameworkOps ops = framework_ops(named.trace);
     out.blocks.push_back(facts_block(named, steps, ops, several));
-    out.blocks.push_back(step_parts_block(named, several));
+    out.blocks.push_back(step_parts_block(named, several, request.for_programs()));
     out.blocks.push_back(top_ops_block(named, ops, several));
   }
   return out;

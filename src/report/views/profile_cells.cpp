@@ -31,6 +31,14 @@ std::string cost_text(double value, const ProfileCost& cost) {
   return plain ? out + " " + cost.name : out;
 }
 
+std::string cost_header(const ProfileCost& cost) {
+  if (cost.unit == "ns") return "Time";
+  std::string out = cost.name;
+  if (!out.empty() && out[0] >= 'a' && out[0] <= 'z')
+    out[0] = static_cast<char>(out[0] - 'a' + 'A');
+  return out;
+}
+
 std::string cost_key(const std::string& what, const ProfileCost& cost) {
   return cost.unit == "ns" || cost.unit == "bytes" ? what + "_" + cost.unit : what;
 }

@@ -14,6 +14,8 @@ CellType cost_type(const ProfileCost& cost);
 Cell cost_cell(double value, const ProfileCost& cost);
 std::string cost_text(double value, const ProfileCost& cost);
 
+// The header of a column with this cost.
+std::string cost_header(const ProfileCost& cost);
 // "self_ns", "self_bytes", "self".
 std::string cost_key(const std::string& what, const ProfileCost& cost);
 // "time", "Ir": the heading of a section where there are several.

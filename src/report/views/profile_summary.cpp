@@ -41,8 +41,11 @@ void add_totals(Facts& facts, const FunctionProfile& profile) {
     const std::string name = profile.costs.size() > 1 ? "Total " + cost.name : "Total";
     const std::string key =
         cost_key(profile.costs.size() > 1 ? "total_" + cost.name : std::string("total"), cost);
-    facts.push_back({key, name, cost_cell(profile.whole[i], cost), cost_type(cost),
-                     cost_text(profile.whole[i], cost)});
+    // The label names the cost already where there are several.
+    const Cell total = cost_cell(profile.whole[i], cost);
+    facts.push_back({key, name, total, cost_type(cost),
+                     profile.costs.size() > 1 ? cell_text(total, cost_type(cost))
+                                              : cost_text(profile.whole[i], cost)});
   }
 }
 
@@ -122,6 +125,13 @@ Block counters_block(RunTraces traces) {
                             count_cell(stats.values), stats.first, stats.peak, stats.peak_time,
                             stats.last});
     }
+  }
+  const bool named = std::any_of(table.rows.begin(), table.rows.end(), [](const auto& row) {
+    return row.front() != Cell(std::string());
+  });
+  if (!named) {
+    table.columns.erase(table.columns.begin());
+    for (std::vector<Cell>& row : table.rows) row.erase(row.begin());
   }
   out.content = std::move(table);
   return out;

@@ -37,7 +37,7 @@ Block block_of(const HotStacks& stacks, std::size_t cost, const ReportRequest& r
   Table table;
   if (programs) table.columns = {{.key = "cost"}, {.key = "unit"}};
   table.columns.push_back({.key = programs ? "self" : cost_key("self", what),
-                           .header = what.unit == "ns" ? "Time" : what.name,
+                           .header = cost_header(what),
                            .type = cost_type(what)});
   table.columns.push_back({.key = "percent", .header = "Share", .type = CellType::Percent});
   table.columns.push_back({.key = "stack", .header = "Stack", .cut = Cut::Middle, .least = 40});

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "analysis/trace_facts.hpp"
 #include "report/views/rows.hpp"
 
 namespace sonde {
@@ -82,6 +83,11 @@ Document steps_view(RunTraces traces, const ReportRequest& request) {
   bool marked = false;
   std::size_t dropped = 0;
   for (const NamedTrace& named : traces) {
+    if (!has_times(named.trace)) {
+      block.when_empty =
+          "This trace has no times: it tells in which order things ran, not how long they took.";
+      continue;
+    }
     const OpTree tree(named.trace);
     const StepBreakdown breakdown = break_down_steps(named.trace, tree);
     marked = marked || breakdown.has_steps;
