@@ -156,7 +156,8 @@ const Wording& wording_for(const Trace& trace) {
 
 std::string_view device_word(const Trace& trace) {
   const std::string& family = trace.meta().device_family;
-  return family == "TPU" || family == "XPU" ? std::string_view(family) : "GPU";
+  const bool own_word = family == "TPU" || family == "XPU" || family == "MTIA";
+  return own_word ? std::string_view(family) : "GPU";
 }
 
 std::string_view runtime_word(const Trace& trace) {

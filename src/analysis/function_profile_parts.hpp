@@ -8,4 +8,7 @@ namespace sonde {
 FunctionProfile sampled_profile(const Trace& trace);
 FunctionProfile slice_profile(const Trace& trace);
 
+// What the lengths of a trace's slices are.
+ProfileCost slice_cost(const Trace& trace);
+
 }  // namespace sonde

@@ -17,13 +17,16 @@ struct DeviceKernels {
   double occupancy_time = 0;
 };
 
-std::map<std::int32_t, DeviceKernels> kernels_by_device(const Trace& trace) {
+std::map<std::int32_t, DeviceKernels> kernels_by_device(const Trace& trace, Unplaced unplaced) {
   std::map<std::int32_t, DeviceKernels> devices;
   for (const SliceId slice : all_slices(trace)) {
     if (trace.slices().kind(slice) != SliceKind::Kernel) continue;
     const DeviceRow* row = trace.device_work().find(slice);
-    if (!row || row->device < 0) continue;
-    DeviceKernels& device = devices[row->device];
+    std::int32_t id = row ? row->device : -1;
+    if (id < 0 && unplaced == Unplaced::OnTheirTracks)
+      id = trace.track(trace.slices().track(slice)).device;
+    if (!row || id < 0) continue;
+    DeviceKernels& device = devices[id];
     const Interval span{trace.slices().start(slice), trace.slices().end(slice)};
     device.spans.push_back(span);
     if (row->blocks_per_sm > 0) device.blocks.push_back({span, row->blocks_per_sm});
@@ -69,10 +72,11 @@ double occupied_time(const std::vector<DeviceKernels::Occupied>& kernels) {
 
 }  // namespace
 
-std::vector<GpuUtilization> gpu_utilization(const Trace& trace, const Interval& window) {
+std::vector<GpuUtilization> gpu_utilization(const Trace& trace, const Interval& window,
+                                            Unplaced unplaced) {
   std::vector<GpuUtilization> out;
   const auto span = static_cast<double>(window.length());
-  for (auto& [id, kernels] : kernels_by_device(trace)) {
+  for (auto& [id, kernels] : kernels_by_device(trace, unplaced)) {
     GpuUtilization gpu;
     gpu.device = id;
     if (window.length() > 0) {
@@ -93,7 +97,7 @@ std::vector<UtilizationSeries> utilization_series(const Trace& trace, const Inte
   Nanos bucket = 1000;
   while (window.length() > bucket * kMaxBuckets) bucket *= 10;
   const auto buckets = static_cast<std::size_t>(window.length() / bucket);
-  for (auto& [id, kernels] : kernels_by_device(trace)) {
+  for (auto& [id, kernels] : kernels_by_device(trace, Unplaced::LeftOut)) {
     const Intervals busy = clip(merge_intervals(std::move(kernels.spans)), window);
     if (busy.empty()) continue;
     UtilizationSeries series{id, window.start, bucket, {}};

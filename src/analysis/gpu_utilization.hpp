@@ -7,6 +7,9 @@
 
 namespace sonde {
 
+// What becomes of kernels that do not tell their device.
+enum class Unplaced : std::uint8_t { LeftOut, OnTheirTracks };
+
 struct GpuUtilization {
   std::int32_t device = 0;
   double utilization = 0;    // share of the window in which a kernel ran, 0 … 1
@@ -16,7 +19,8 @@ struct GpuUtilization {
 
 // One entry per device that ran kernels, ascending. `window` is that of the steps; SM efficiency
 // and occupancy look at all kernels, as the TensorBoard plugin does.
-std::vector<GpuUtilization> gpu_utilization(const Trace& trace, const Interval& window);
+std::vector<GpuUtilization> gpu_utilization(const Trace& trace, const Interval& window,
+                                            Unplaced unplaced = Unplaced::LeftOut);
 
 // How busy a device was over time, in equal buckets.
 struct UtilizationSeries {

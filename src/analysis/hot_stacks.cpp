@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/function_profile_parts.hpp"
 #include "base/flat_map.hpp"
 
 namespace sonde {
@@ -52,7 +53,7 @@ class StackSums {
     std::sort(order.begin(), order.end(), [&](SliceId a, SliceId b) {
       return std::tuple(slices.depth(a), a) < std::tuple(slices.depth(b), b);
     });
-    const std::size_t time = column({"time", "ns", true});
+    const std::size_t time = column(slice_cost(trace));
     FlatMap<std::uint32_t> known;
     std::vector<std::uint32_t> frame_of(slices.size(), UINT32_MAX);
     std::vector<double> self(slices.size());

@@ -51,6 +51,11 @@ class Places {
 
 }  // namespace
 
+ProfileCost slice_cost(const Trace& trace) {
+  if (has_times(trace)) return {"time", "ns", true};
+  return {"places", "count", true};  // in the order of events
+}
+
 FunctionProfile slice_profile(const Trace& trace) {
   const SliceColumns& slices = trace.slices();
   FunctionProfile out;
@@ -60,10 +65,7 @@ FunctionProfile slice_profile(const Trace& trace) {
   }
   if (order.empty()) return out;
   out.source = ProfileSource::Slices;
-  if (has_times(trace))
-    out.costs.push_back({"time", "ns", true});
-  else
-    out.costs.push_back({"places", "count", true});  // in the order of events
+  out.costs.push_back(slice_cost(trace));
   // Track by track, the outer slice first: thus the open ones are a stack.
   std::sort(order.begin(), order.end(), [&](SliceId a, SliceId b) {
     if (slices.track(a) != slices.track(b)) return slices.track(a) < slices.track(b);

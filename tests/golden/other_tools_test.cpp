@@ -100,6 +100,40 @@ TEST(OtherTools, RocprofsSumsAreFunctions) {
   testing::expect_golden("rocprof_stats_functions.txt", render(traces, "functions"));
 }
 
+TEST(OtherTools, AnOrderHasNoTimesInAnyView) {
+  for (const char* const view : {"steps", "functions", "callgraph", "stacks", "overview",
+                                 "input-pipeline", "framework-ops"}) {
+    const std::string text = render(one(execution_trace(), "order"), view);
+    EXPECT_EQ(text.find(" ns"), std::string::npos) << text;
+  }
+}
+
+TEST(OtherTools, SelfTimesAreNotNegative) {
+  testing::TraceWriter writer;
+  writer.host("outer", SliceKind::Operator, 0, 100);
+  writer.call("cudaOuter", 10, 80);
+  writer.call("cudaInner", 15, 70);
+  const std::string text = render(one(writer.finish(), "overlapping"), "operators");
+  EXPECT_NE(text.find("outer         1      0 ns"), std::string::npos) << text;
+}
+
+TEST(OtherTools, KernelsTellTheirDeviceByTheirStream) {
+  TraceBuilder builder;
+  Track stream;
+  stream.type = TrackType::Stream;
+  stream.tid = 1;
+  stream.device = 17;
+  const TrackId track = builder.add_track(stream);
+  const SliceId kernel =
+      builder.add_slice(0, 1000, track, builder.intern("merge"), SliceKind::Kernel);
+  builder.add_device_work(kernel, DeviceRow());
+  builder.meta().device_family = "MTIA";
+  builder.nest(1);
+  const std::string summary = render(one(builder.finish(), "mtia"), "summary");
+  EXPECT_NE(summary.find("\nMTIA    Busy\n"), std::string::npos) << summary;
+  EXPECT_NE(summary.find("  17  100.0%"), std::string::npos) << summary;
+}
+
 TEST(OtherTools, KernelsAloneAreListedOnce) {
   testing::TraceWriter writer;
   writer.device("add", SliceKind::Kernel, 0, 20);

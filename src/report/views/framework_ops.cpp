@@ -1,9 +1,11 @@
 #include "report/views/framework_ops.hpp"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "analysis/framework_ops.hpp"
+#include "analysis/trace_facts.hpp"
 #include "report/views/rows.hpp"
 
 namespace sonde {
@@ -16,6 +18,7 @@ FrameworkOps collect(RunTraces traces) {
   FrameworkOps out;
   std::map<std::tuple<bool, std::string_view, std::string_view>, FrameworkOp> rows;
   for (const NamedTrace& named : traces) {
+    if (!has_times(named.trace)) continue;
     const FrameworkOps ops = framework_ops(named.trace);
     out.device_self += ops.device_self;
     out.host_self += ops.host_self;
@@ -113,6 +116,10 @@ Document framework_ops_view(RunTraces traces, const ReportRequest& request) {
        .type = CellType::Real,
        .drop = 5,
        .hide_zero = true}};
+  if (std::none_of(traces.begin(), traces.end(),
+                   [](const NamedTrace& named) { return has_times(named.trace); })) {
+    block.when_empty = "This trace has no times: see the view operators for its counts.";
+  }
   Picos device = 0;
   Picos host = 0;
   std::vector<std::vector<Cell>> rows;
@@ -148,11 +155,11 @@ Document framework_ops_view(RunTraces traces, const ReportRequest& request) {
                 {}};
   };
   Facts facts;
-  if (request.for_programs() || ops.device_idle > 0 || ops.device_self > 0) {
+  if (request.for_programs() || ops.device_idle + ops.device_self > 0) {
     facts.push_back(fact("device_idle_ns", "Devices, first to last work", ops.device_idle));
     facts.push_back(fact("device_busy_ns", "Devices, operators", ops.device_self));
   }
-  if (request.for_programs() || ops.host_idle > 0 || ops.host_self > 0) {
+  if (request.for_programs() || ops.host_idle + ops.host_self > 0) {
     facts.push_back(fact("host_idle_ns", "Host threads, first to last operator", ops.host_idle));
     facts.push_back(fact("host_busy_ns", "Host threads, operators", ops.host_self));
   }

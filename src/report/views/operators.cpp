@@ -49,7 +49,12 @@ std::vector<Row> collect(RunTraces traces, OperatorGrouping grouping) {
   }
   std::vector<Row> out;
   out.reserve(rows.size());
-  for (auto& [key, row] : rows) out.push_back(row);
+  for (auto& [key, row] : rows) {
+    // Calls within calls may add up to more time than the operator around them.
+    row.host_self = std::max<Nanos>(row.host_self, 0);
+    row.device_self = std::max<Nanos>(row.device_self, 0);
+    out.push_back(row);
+  }
   return out;
 }
 

@@ -147,7 +147,7 @@ Document overview_view(RunTraces traces, const ReportRequest& request) {
   const bool several = traces.size() > 1;
   for (const NamedTrace& named : traces) {
     const StepParts steps = step_parts(named.trace);
-    const FrameworkOps ops = framework_ops(named.trace);
+    const FrameworkOps ops = has_times(named.trace) ? framework_ops(named.trace) : FrameworkOps();
     out.blocks.push_back(facts_block(named, steps, ops, several));
     out.blocks.push_back(step_parts_block(named, several, request.for_programs()));
     out.blocks.push_back(top_ops_block(named, ops, several));

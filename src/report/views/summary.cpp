@@ -21,7 +21,7 @@ TraceSummary summarise(const NamedTrace& named) {
   TraceSummary out{&named, trace_facts(named.trace), {}, {}, {}, has_times(named.trace)};
   const OpTree tree(named.trace);
   out.steps = break_down_steps(named.trace, tree);
-  out.gpus = gpu_utilization(named.trace, out.steps.window());
+  out.gpus = gpu_utilization(named.trace, out.steps.window(), Unplaced::OnTheirTracks);
   if (out.timed && out.steps.average_total > 0) {
     out.advice = give_advice({named.trace, tree, out.steps, out.gpus});
   }
