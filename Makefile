@@ -18,8 +18,9 @@ demo: build ## Build, record a small training, and show what Sonde says about it
 	cmake --build --preset release --target lenet
 	scripts/demo
 
-test: bootstrap-test build/build.ninja ## Build everything and run all tests
-	cmake --build --preset release
+# The tools that only the tests need are installed while the compiler works.
+test: bootstrap-core build/build.ninja ## Build everything and run all tests
+	scripts/bootstrap test & packages=$$!; cmake --build --preset release && wait $$packages
 	ctest --preset release -j $(JOBS)
 
 bench: bootstrap-bench build/build.ninja ## Build and run the benchmarks

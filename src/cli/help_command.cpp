@@ -17,7 +17,8 @@ CommandInfo HelpCommand::info() const {
 }
 
 void HelpCommand::define(Options& options) {
-  Option& command = options.positional(command_, "COMMAND", "the command, or \"formats\"; without it, all commands");
+  Option& command = options.positional(command_, "COMMAND",
+                                       "the command, or \"formats\"; without it, all commands");
   command.hint = ValueHint::Command;
 }
 

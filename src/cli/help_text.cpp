@@ -73,13 +73,16 @@ std::string program_help(const CommandList& commands) {
   out += "\nOptions:\n";
   out += entry("-h, --help", "show this text");
   out += entry("-V, --version", "show the version");
-  out += "\n'sonde help COMMAND' tells more about a command, 'sonde help formats' what can be read. Start with: sonde report TRACE\n";
+  out +=
+      "\n'sonde help COMMAND' tells more about a command, 'sonde help formats' what can be read. "
+      "Start with: sonde report TRACE\n";
   return out;
 }
 
 std::string formats_help() {
   std::string out =
-      "Formats that Sonde reads, plain or packed with gzip or zstd, from files, folders and standard input. A "
+      "Formats that Sonde reads, plain or packed with gzip or zstd, from files, folders and "
+      "standard input. A "
       "format is known by its content, never by its name.\n\n";
   out = wrap_text(out, kWidth, "") + "\n";
   for (const Importer& importer : importers()) {

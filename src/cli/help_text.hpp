@@ -12,7 +12,8 @@ std::string program_help(const CommandList& commands);
 // What "sonde COMMAND --help" prints.
 std::string command_help(Command& command);
 
-// What "sonde help formats" prints: every format that can be read, in the order in which they are tried.
+// What "sonde help formats" prints: every format that can be read, in the order in which they are
+// tried.
 std::string formats_help();
 
 // "sonde report PATH... [options]"

@@ -9,9 +9,9 @@
 
 namespace sonde {
 
-// `workers` threads share three kinds of work: one of them at a time splits the input into blocks, all
-// turn blocks into parts, one at a time hands the parts on in file order. A fixed set of blocks goes
-// round, so that the memory does not grow with the file.
+// `workers` threads share three kinds of work: one of them at a time splits the input into blocks,
+// all turn blocks into parts, one at a time hands the parts on in file order. A fixed set of blocks
+// goes round, so that the memory does not grow with the file.
 template <class Part>
 struct BlockPipeline {
   EventSplitter& splitter;

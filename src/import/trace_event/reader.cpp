@@ -1,6 +1,5 @@
 #include "import/trace_event/reader.hpp"
 
-
 #include "import/json/lenient.hpp"
 
 namespace sonde {
