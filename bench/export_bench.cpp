@@ -14,6 +14,7 @@
 #include <string>
 
 #include "export/exporter.hpp"
+#include "support/scratch_folder.hpp"
 #include "trace/builder.hpp"
 
 namespace sonde::bench {
@@ -143,9 +144,9 @@ class NullSink : public ByteSink {
 
 void run(std::size_t steps) {
   const Trace trace = made_up_trace(steps);
-  std::string pattern = (std::filesystem::temp_directory_path() / "sonde-bench-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) std::abort();
-  const std::string path = pattern + "/x.sqlite";
+  const ScratchFolder folder;
+  if (folder.path().empty()) std::abort();
+  const std::string path = folder.path() + "/x.sqlite";
   const std::uint64_t rows = row_count(trace);
   fmt::print("{} slices, {} rows; processor time, best of {} rounds\n", trace.slice_count(), rows,
              kRounds);
@@ -161,7 +162,6 @@ void run(std::size_t steps) {
   fmt::print(
       "sqlite      {:6.2f} M rows/s with indices   {:6.2f} M rows/s floor (integers, no index)\n",
       million / sqlite, million / floor);
-  std::filesystem::remove_all(pattern);
   for (const Exporter& exporter : exporters()) {
     if (exporter.write == nullptr) continue;
     std::uint64_t bytes = 0;

@@ -19,6 +19,8 @@
 
 #include "sonde/sonde.hpp"
 
+#include "support/scratch_folder.hpp"
+
 namespace sonde::bench {
 namespace {
 
@@ -107,9 +109,9 @@ double recorded(unsigned threads, const std::string& folder, std::uint64_t limit
 
 int run() {
   const unsigned all = std::max(2u, std::thread::hardware_concurrency());
-  std::string folder = std::filesystem::temp_directory_path() / "sonde-record-bench-XXXXXX";
-  if (!::mkdtemp(folder.data())) return 1;
-  const std::string run = folder + "/run";
+  const ScratchFolder folder;
+  if (folder.path().empty()) return 1;
+  const std::string run = folder.path() + "/run";
   std::vector<Row> rows;
   for (const unsigned threads : {1u, all}) {
     rows.push_back({"empty loop", threads, [](unsigned n) { return time_on(n, run_empty); }, {}});
@@ -124,7 +126,6 @@ int run() {
   for (int round = 0; round < kRounds; ++round) {
     for (Row& row : rows) row.rounds.push_back(row.measure(row.threads));
   }
-  std::filesystem::remove_all(folder);
   fmt::print("Nanoseconds a scope; {} rounds of {} scopes a thread, files in {}\n\n", kRounds,
              kScopes, std::filesystem::temp_directory_path().string());
   fmt::print("{:<24} {:>7} {:>9} {:>9} {:>14} {:>14}\n", "", "threads", "best", "median",

@@ -228,18 +228,18 @@ std::vector<std::int32_t> step_of_slices(const Trace& trace, const std::vector<S
     next_sibling[slice.index()] = first_child[parent.index()];
     first_child[parent.index()] = slice;
   }
-  std::vector<SliceId> todo;
+  std::vector<SliceId> pending;
   const auto reach = [&](SliceId slice, std::int32_t step) {
     if (owner[slice.index()] >= 0) return;
     owner[slice.index()] = step;
-    todo.push_back(slice);
+    pending.push_back(slice);
   };
   const auto follows = [&](SliceId target) { return slices.kind(target) != SliceKind::Step; };
   std::vector<SliceId> inside;
   const auto spread = [&](bool arrows) {
-    while (!todo.empty()) {
-      const SliceId slice = todo.back();
-      todo.pop_back();
+    while (!pending.empty()) {
+      const SliceId slice = pending.back();
+      pending.pop_back();
       if (!arrows) inside.push_back(slice);
       const std::int32_t step = owner[slice.index()];
       for (SliceId child = first_child[slice.index()]; child.valid();
@@ -258,8 +258,8 @@ std::vector<std::int32_t> step_of_slices(const Trace& trace, const std::vector<S
     reach(steps[i], static_cast<std::int32_t>(i));
     spread(false);
   }
-  todo = std::move(inside);
-  std::reverse(todo.begin(), todo.end());
+  pending = std::move(inside);
+  std::reverse(pending.begin(), pending.end());
   spread(true);
   return owner;
 }

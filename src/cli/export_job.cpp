@@ -134,17 +134,14 @@ std::optional<Error> copy_file(const std::string& path, ByteSink& sink) {
   return error ? error : sink.finish();
 }
 
-// A database that is packed goes through a file of its own.
+// A database that is packed goes through a file of its own, which is gone afterwards.
 Result<ExportNotes> write_packed_file(const Exporter& exporter, const ExportInput& input,
                                       Packing packing, ByteSink& sink, const std::string& beside) {
-  std::string scratch = beside + ".XXXXXX";
-  const int file = ::mkstemp(scratch.data());
-  if (file < 0) return Error{ErrorCode::IoError, std::strerror(errno), beside, {}, {}};
-  ::close(file);
-  Result<ExportNotes> notes = exporter.write_file(input, scratch);
+  const Result<std::unique_ptr<OutputFile>> database = OutputFile::open(beside);
+  if (!database) return database.error();
+  Result<ExportNotes> notes = exporter.write_file(input, (*database)->scratch());
   std::optional<Error> error;
-  if (notes) error = copy_file(scratch, *make_packer(packing, sink));
-  ::unlink(scratch.c_str());
+  if (notes) error = copy_file((*database)->scratch(), *make_packer(packing, sink));
   if (error) return *error;
   return notes;
 }

@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <memory>
+#include <optional>
 
 #include "cli/command.hpp"
+#include "cli/output_file.hpp"
 #include "cli/usage.hpp"
 
 namespace sonde {
@@ -19,8 +19,6 @@ namespace {
 constexpr std::size_t kPlainWidth = 100;
 constexpr std::size_t kNarrowest = 40;
 constexpr std::size_t kWidest = 200;
-
-bool to_standard_output(const std::string& path) { return path.empty() || path == "-"; }
 
 // 0, or the errno of the write that failed.
 int write_all(int file, std::string_view text) {
@@ -33,41 +31,6 @@ int write_all(int file, std::string_view text) {
     text.remove_prefix(static_cast<std::size_t>(written));
   }
   return 0;
-}
-
-int fail(const std::string& path, int code) {
-  print_error(fmt::format("{}: cannot write: {}", path, std::strerror(code)));
-  return kExitFailure;
-}
-
-// A device, pipe or terminal cannot be replaced by a rename.
-bool is_special(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
-}
-
-int write_in_place(std::string_view text, const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "we");
-  if (!file) return fail(path, errno);
-  const int code = write_all(fileno(file), text);
-  std::fclose(file);
-  return code ? fail(path, code) : kExitOk;
-}
-
-int replace_file(std::string_view text, const std::string& path) {
-  std::string scratch = path + ".XXXXXX";
-  const int file = ::mkstemp(scratch.data());
-  if (file < 0) return fail(path, errno);
-  int code = write_all(file, text);
-  // mkstemp() makes files for the owner alone; the result is an ordinary file.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  if (!code && ::fchmod(file, 0666 & ~mask) != 0) code = errno;
-  if (::close(file) != 0 && !code) code = errno;
-  if (!code && std::rename(scratch.c_str(), path.c_str()) != 0) code = errno;
-  if (!code) return kExitOk;
-  ::unlink(scratch.c_str());
-  return fail(path, code);
 }
 
 std::size_t terminal_width(int file) {
@@ -91,12 +54,19 @@ bool utf8_terminal() {
 }  // namespace
 
 int write_output(std::string_view text, const std::string& path) {
-  if (to_standard_output(path)) {
-    const int code = write_all(STDOUT_FILENO, text);
-    if (code && code != EPIPE) return fail("standard output", code);
-    return kExitOk;
+  Result<std::unique_ptr<OutputFile>> output = OutputFile::open(path);
+  std::optional<Error> failure;
+  if (!output) {
+    failure = output.error();
+  } else if (const int code = write_all((*output)->file(), text)) {
+    // A reader of standard output who has seen enough is no failure.
+    if (code != EPIPE || !is_standard_output(path)) failure = (*output)->cannot_write(code);
+  } else {
+    failure = (*output)->commit();
   }
-  return is_special(path) ? write_in_place(text, path) : replace_file(text, path);
+  if (!failure) return kExitOk;
+  print_error(failure->text());
+  return kExitFailure;
 }
 
 namespace {
@@ -115,7 +85,7 @@ RenderOptions options_for(const std::string& color, bool terminal, int file) {
 }  // namespace
 
 RenderOptions render_options(const std::string& color, const std::string& path) {
-  const bool terminal = to_standard_output(path) && ::isatty(STDOUT_FILENO) == 1;
+  const bool terminal = is_standard_output(path) && ::isatty(STDOUT_FILENO) == 1;
   return options_for(color, terminal, STDOUT_FILENO);
 }
 

@@ -10,13 +10,6 @@
 #include <cstring>
 
 namespace sonde {
-namespace {
-
-Error cannot_write(const std::string& path, int code) {
-  return {ErrorCode::IoError, std::string("cannot write: ") + std::strerror(code), path, {}, {}};
-}
-
-}  // namespace
 
 bool is_standard_output(const std::string& path) { return path.empty() || path == "-"; }
 
@@ -34,14 +27,18 @@ Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     output->file_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (output->file_ < 0) return cannot_write(path, errno);
+    if (output->file_ < 0) return output->cannot_write(errno);
     return output;
   }
   std::string scratch = path + ".XXXXXX";
   output->file_ = ::mkostemp(scratch.data(), O_CLOEXEC);
-  if (output->file_ < 0) return cannot_write(path, errno);
+  if (output->file_ < 0) return output->cannot_write(errno);
   output->scratch_ = scratch;
   return output;
+}
+
+Error OutputFile::cannot_write(int code) const {
+  return {ErrorCode::IoError, std::string("cannot write: ") + std::strerror(code), shown_, {}, {}};
 }
 
 OutputFile::~OutputFile() {
@@ -62,7 +59,7 @@ std::optional<Error> OutputFile::commit() {
   file_ = -1;
   if (code == 0 && !scratch_.empty() && std::rename(scratch_.c_str(), path_.c_str()) != 0)
     code = errno;
-  if (code != 0) return cannot_write(shown_, code);
+  if (code != 0) return cannot_write(code);
   scratch_.clear();
   return std::nullopt;
 }

@@ -25,6 +25,8 @@ class OutputFile {
   const std::string& scratch() const { return scratch_; }
 
   std::optional<Error> commit();
+  // What to tell when a write to file() ended with this errno.
+  Error cannot_write(int code) const;
 
  private:
   OutputFile() = default;

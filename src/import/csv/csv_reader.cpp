@@ -4,18 +4,6 @@
 
 namespace sonde {
 
-Result<int> CsvReader::take() {
-  if (at_ == size_) {
-    Result<std::size_t> got = source_.read(buffer_);
-    if (!got) return got.error();
-    at_ = 0;
-    size_ = *got;
-    if (size_ == 0) return -1;
-  }
-  ++consumed_;
-  return static_cast<unsigned char>(buffer_[at_++]);
-}
-
 void CsvReader::append(char c) {
   if (field_.size() < kMaxField) field_ += c;
 }
@@ -31,11 +19,11 @@ Result<bool> CsvReader::next() {
   for (;;) {
     fields_.clear();
     field_.clear();
-    row_offset_ = consumed_;
+    row_offset_ = bytes_.consumed();
     State state = State::FieldStart;
     bool any = false;
     for (;;) {
-      Result<int> byte = take();
+      Result<int> byte = bytes_.take();
       if (!byte) return byte.error();
       if (*byte < 0) {
         ended_in_quotes_ = state == State::Quoted;
@@ -57,7 +45,7 @@ Result<bool> CsvReader::next() {
       }
       if (c == '\n' || c == '\r') {
         if (any) return end_field();
-        row_offset_ = consumed_;
+        row_offset_ = bytes_.consumed();
         continue;
       }
       any = true;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "import/input/byte_source.hpp"
+#include "import/input/byte_reader.hpp"
 
 namespace sonde {
 
@@ -13,29 +13,24 @@ namespace sonde {
 // for one, line ends of any sort. Blank lines are passed over.
 class CsvReader {
  public:
-  explicit CsvReader(ByteSource& source) : source_(source), buffer_(std::size_t{1} << 16) {}
+  explicit CsvReader(ByteSource& source) : bytes_(source) {}
 
   // Fills fields(); false at the end. A field keeps its first megabyte, a row its first 512 fields.
   Result<bool> next();
   const std::vector<std::string>& fields() const { return fields_; }
 
   std::uint64_t offset() const { return row_offset_; }  // where the row begins
-  std::uint64_t bytes_read() const { return consumed_; }
+  std::uint64_t bytes_read() const { return bytes_.consumed(); }
   bool ended_in_quotes() const { return ended_in_quotes_; }
 
  private:
-  Result<int> take();  // the next byte, -1 at the end
   void append(char c);
   bool end_field();
 
   static constexpr std::size_t kMaxField = std::size_t{1} << 20;
   static constexpr std::size_t kMaxFields = 512;
 
-  ByteSource& source_;
-  std::vector<char> buffer_;
-  std::size_t at_ = 0;
-  std::size_t size_ = 0;
-  std::uint64_t consumed_ = 0;
+  ByteReader bytes_;
   std::uint64_t row_offset_ = 0;
   std::vector<std::string> fields_;
   std::string field_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "import/execution_trace/execution_trace.hpp"
+#include "import/input/byte_reader.hpp"
 #include "import/text/utf8.hpp"
 #include "trace/builder.hpp"
 
@@ -129,13 +130,13 @@ Node read_node(std::string_view message, NamePool& names) {
 // Messages with their length before them.
 class MessageStream {
  public:
-  explicit MessageStream(ByteSource& source) : source_(source), buffer_(std::size_t{1} << 16) {}
+  explicit MessageStream(ByteSource& source) : bytes_(source) {}
 
   Result<bool> next(std::string& message, LossLedger& losses) {
     std::uint64_t size = 0;
-    offset_ = consumed_;
+    offset_ = bytes_.consumed();
     for (unsigned shift = 0;; shift += 7) {
-      Result<int> byte = take();
+      Result<int> byte = bytes_.take();
       if (!byte) return byte.error();
       if (*byte < 0 && shift == 0) return false;
       if (*byte < 0 || shift > 28) return stop(losses);
@@ -143,38 +144,14 @@ class MessageStream {
       if ((*byte & 0x80) == 0) break;
     }
     if (size > kMaxMessage) return stop(losses);
-    message.clear();
-    while (message.size() < size) {
-      if (at_ == size_) {
-        Result<int> byte = take();
-        if (!byte) return byte.error();
-        if (*byte < 0) return stop(losses);
-        message += static_cast<char>(*byte);
-        continue;
-      }
-      const std::size_t part =
-          std::min<std::size_t>(size_ - at_, static_cast<std::size_t>(size) - message.size());
-      message.append(buffer_.data() + at_, part);
-      at_ += part;
-      consumed_ += part;
-    }
-    return true;
+    Result<bool> whole = bytes_.take(static_cast<std::size_t>(size), message);
+    if (!whole) return whole.error();
+    return *whole ? true : stop(losses);
   }
-  std::uint64_t bytes_read() const { return consumed_; }
+  std::uint64_t bytes_read() const { return bytes_.consumed(); }
   std::uint64_t offset() const { return offset_; }
 
  private:
-  Result<int> take() {
-    if (at_ == size_) {
-      Result<std::size_t> got = source_.read(buffer_);
-      if (!got) return got.error();
-      at_ = 0;
-      size_ = *got;
-      if (size_ == 0) return -1;
-    }
-    ++consumed_;
-    return static_cast<unsigned char>(buffer_[at_++]);
-  }
   bool stop(LossLedger& losses) const {
     losses.add(
         "file_cut", Severity::Warning,
@@ -183,11 +160,7 @@ class MessageStream {
     return false;
   }
 
-  ByteSource& source_;
-  std::vector<char> buffer_;
-  std::size_t at_ = 0;
-  std::size_t size_ = 0;
-  std::uint64_t consumed_ = 0;
+  ByteReader bytes_;
   std::uint64_t offset_ = 0;
 };
 

@@ -54,7 +54,7 @@ bool parse_paddle_event(std::string_view text, PaddleJsonEvent& event);
 // The event's own name: without the "[1.234 ms]" that Paddle puts behind it.
 std::string_view paddle_event_name(std::string_view name);
 
-// A text that the writer did not escape, or somebody else did: \" \\ \/ and \uXXXX are resolved,
+// A text that the writer did not escape, or somebody else did: \" \\ \/ and \u are resolved,
 // other backslashes stay as they are. `scratch` holds the result where that changes anything.
 std::string_view paddle_text(std::string_view raw, std::string& scratch);
 
