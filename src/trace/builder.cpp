@@ -127,6 +127,7 @@ void TraceBuilder::rebase() {
     for (Allocation& a : trace_.allocations_) visit(a.time);
     for (CounterValue& c : trace_.counters_) visit(c.time);
     for (Sample& sample : trace_.samples_) visit(sample.time);
+    for (ProcessMemory::Snapshot& moment : trace_.process_memory_.snapshots) visit(moment.time);
   };
   each_time([&](Nanos& time) { origin = std::min(origin, time); });
   if (origin == std::numeric_limits<Nanos>::max()) {

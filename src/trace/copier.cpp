@@ -219,6 +219,22 @@ void TraceCopier::copy_call_profile() {
   to_.call_profile() = std::move(copy);
 }
 
+void TraceCopier::copy_process_memory() {
+  if (!filter_.windows.empty() || !to_.process_memory().empty()) return;
+  ProcessMemory copy = from_.process_memory();
+  for (ProcessMemory::Site& site : copy.sites) site.stack = stack(site.stack);
+  for (ProcessMemory::Line& line : copy.lines) {
+    line.file = string(line.file);
+    line.function = string(line.function);
+  }
+  for (ProcessMemory::Snapshot& snapshot : copy.snapshots) {
+    snapshot.label = string(snapshot.label);
+    snapshot.time += changes_.shift;
+    for (ProcessMemory::ObjectType& type : snapshot.types) type.name = string(type.name);
+  }
+  to_.process_memory() = std::move(copy);
+}
+
 void TraceCopier::copy_links_of(const Links& links, void (TraceBuilder::*add)(SliceId, SliceId)) {
   for (std::size_t i = 0; i < links.size(); ++i) {
     const SliceId from = slices_[links.from(i).index()];

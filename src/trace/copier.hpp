@@ -21,6 +21,7 @@ class TraceCopier {
   void copy_slices();
   void copy_points();
   void copy_call_profile();
+  void copy_process_memory();
   void copy_links();
 
  private:

@@ -15,6 +15,7 @@ Trace filter_trace(const Trace& trace, const TraceFilter& filter) {
   copier.copy_slices();
   copier.copy_points();
   copier.copy_call_profile();
+  copier.copy_process_memory();
   builder.nest(1);
   copier.copy_links();
   return builder.finish();
@@ -60,6 +61,7 @@ Trace merge_traces(const std::vector<const Trace*>& traces,
     copiers.back()->copy_slices();
     copiers.back()->copy_points();
     copiers.back()->copy_call_profile();
+    copiers.back()->copy_process_memory();
   }
   builder.nest(1);
   for (const std::unique_ptr<TraceCopier>& copier : copiers) copier->copy_links();

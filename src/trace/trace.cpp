@@ -18,7 +18,8 @@ std::size_t Trace::bytes() const {
          shared_arguments_.bytes() + marker_arguments_.bytes() + counter_arguments_.bytes() +
          of(inputs_) + launch_to_device_.bytes() + operator_to_launch_.bytes() +
          forward_to_backward_.bytes() + flows_.bytes() + of(markers_) + of(counters_) +
-         of(allocations_) + of(samples_) + of(sample_types_) + of(stacks_) + call_profile_.bytes();
+         of(allocations_) + of(samples_) + of(sample_types_) + of(stacks_) + call_profile_.bytes() +
+         process_memory_.bytes();
 }
 
 double ArgumentValue::number(const Trace& trace, double otherwise) const {

@@ -18,6 +18,7 @@
 #include "trace/links.hpp"
 #include "trace/long_vector.hpp"
 #include "trace/loss_ledger.hpp"
+#include "trace/process_memory.hpp"
 #include "trace/side_table.hpp"
 #include "trace/string_pool.hpp"
 
@@ -274,6 +275,7 @@ class Trace {
   const std::vector<SampleType>& sample_types() const { return sample_types_; }
   const std::vector<StackFrame>& stacks() const { return stacks_; }
   const CallProfile& call_profile() const { return call_profile_; }
+  const ProcessMemory& process_memory() const { return process_memory_; }
 
   const TraceMeta& meta() const { return meta_; }
   const LossLedger& losses() const { return losses_; }
@@ -312,6 +314,7 @@ class Trace {
   std::vector<SampleType> sample_types_;
   std::vector<StackFrame> stacks_;
   CallProfile call_profile_;
+  ProcessMemory process_memory_;
   TraceMeta meta_;
   LossLedger losses_;
   Nanos span_end_ = 0;

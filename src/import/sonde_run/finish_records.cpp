@@ -19,13 +19,10 @@ std::int64_t add_saturating(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
-void RecordAssembler::finish(unsigned threads) {
+void RecordAssembler::finish() {
   add_async_pairs();
   add_counters();
   add_allocations();
-  name_tracks();
-  builder_.nest(threads);
-  add_links();
 }
 
 // Begin and end may come from different threads, and so from anywhere in the file.
@@ -42,15 +39,15 @@ void RecordAssembler::add_async_pairs() {
       builder_.losses().add("async_ends", Severity::Warning,
                             "Ends of asynchronous ranges whose begin is not here");
     } else {
-      append_slice(starts.back(), half.time, domain_track(TrackType::Async, half.domain), half.name,
-                   half.domain, SliceKind::UserRange);
+      append_slice(starts.back(), half.time, tracks_.domain(TrackType::Async, half.domain),
+                   half.name, half.domain, SliceKind::UserRange);
       starts.pop_back();
     }
   }
   for (const auto& [key, starts] : open) {
     const auto& [domain, name, id] = key;
     for (const Nanos start : starts) {
-      append_slice(start, std::max(start, latest_), domain_track(TrackType::Async, domain), name,
+      append_slice(start, std::max(start, latest_), tracks_.domain(TrackType::Async, domain), name,
                    domain, SliceKind::UserRange);
       builder_.losses().add("async_open", Severity::Info,
                             "Asynchronous ranges that were not ended; they reach to the end");
@@ -96,9 +93,9 @@ void RecordAssembler::name_tracks() {
     builder_.track(TrackId(i)).process = process;
   }
   for (const auto& [id, latest] : thread_names_) {
-    builder_.track(thread_track(id)).name = latest.name;
+    builder_.track(tracks_.thread(id)).name = latest.name;
   }
-  for (const auto& [key, track] : stream_tracks_) {
+  for (const auto& [key, track] : tracks_.streams()) {
     builder_.track(track).name = builder_.intern("stream " + std::to_string(key.second));
   }
 }

@@ -115,7 +115,7 @@ void RecordAssembler::add_async_slice(const Record& record) {
   if (file::word_extra(record.word) == static_cast<std::uint8_t>(file::AsyncKind::Frame)) {
     domain = builder_.intern(std::string(builder_.text(domain)) + ",frame");
   }
-  const SliceId slice = append_slice(start, end, domain_track(TrackType::Async, domain),
+  const SliceId slice = append_slice(start, end, tracks_.domain(TrackType::Async, domain),
                                      name_of(record), domain, SliceKind::UserRange);
   take_arguments(slice);
   if (record.c != 0) host_ids_.get_or_insert(record.c, slice);
@@ -126,7 +126,7 @@ void RecordAssembler::add_device_slice(const Record& record) {
   Nanos end = 0;
   if (!time_of(record.a, start) || !time_of(record.b, end)) return;
   const SliceId slice =
-      append_slice(start, end, stream_track(place_.device, place_.stream), name_of(record),
+      append_slice(start, end, tracks_.stream(place_.device, place_.stream), name_of(record),
                    domain_of(record), kind_of(file::word_extra(record.word)));
   builder_.add_device_work(slice, place_);
   take_arguments(slice);
@@ -136,7 +136,7 @@ void RecordAssembler::add_device_slice(const Record& record) {
 void RecordAssembler::add_counter(const Record& record) {
   CounterValue value;
   value.counter = name_of(record);
-  value.track = domain_track(TrackType::Counter, domain_of(record));
+  value.track = tracks_.domain(TrackType::Counter, domain_of(record));
   value.value = file::word_extra(record.word) == 1
                     ? std::bit_cast<double>(record.b)
                     : static_cast<double>(static_cast<std::int64_t>(record.b));
@@ -238,42 +238,6 @@ void RecordAssembler::lose_arguments() {
 
 void RecordAssembler::lose(const char* name, Severity severity, const char* sentence) {
   builder_.losses().add(name, severity, sentence, 1, offset_);
-}
-
-TrackId RecordAssembler::thread_track(std::uint32_t id) {
-  const auto [at, added] = thread_tracks_.try_emplace(id);
-  if (added) {
-    Track track;
-    track.pid = header_.pid;
-    track.tid = id;
-    at->second = builder_.add_track(track);
-  }
-  return at->second;
-}
-
-TrackId RecordAssembler::domain_track(TrackType type, StringId domain) {
-  const auto [at, added] = domain_tracks_.try_emplace({type, domain});
-  if (added) {
-    Track track;
-    track.type = type;
-    track.pid = header_.pid;
-    track.name = domain;
-    at->second = builder_.add_track(track);
-  }
-  return at->second;
-}
-
-TrackId RecordAssembler::stream_track(std::int32_t device, std::int64_t stream) {
-  const auto [at, added] = stream_tracks_.try_emplace({device, stream});
-  if (added) {
-    Track track;
-    track.type = TrackType::Stream;
-    track.pid = header_.pid;
-    track.tid = stream;
-    track.device = device;
-    at->second = builder_.add_track(track);
-  }
-  return at->second;
 }
 
 }  // namespace sonde

@@ -8,21 +8,30 @@
 #include <vector>
 
 #include "base/flat_map.hpp"
+#include "import/sonde_run/process_tracks.hpp"
 #include "import/sonde_run/run_file.hpp"
 #include "import/sonde_run/tick_clock.hpp"
 #include "trace/builder.hpp"
 
 namespace sonde {
 
-// Gives records their meaning: chunks in the order of their sequence, then finish().
+// Gives records their meaning: chunks in the order of their sequence, then finish(); add_links()
+// when all slices have found their parents.
 class RecordAssembler {
  public:
-  RecordAssembler(const RunFile& file, const TickClock& clock, TraceBuilder& builder)
-      : header_(file.header), names_(file.names), clock_(clock), builder_(builder) {}
+  RecordAssembler(const RunFile& file, const TickClock& clock, ProcessTracks& tracks,
+                  TraceBuilder& builder)
+      : header_(file.header),
+        names_(file.names),
+        clock_(clock),
+        tracks_(tracks),
+        builder_(builder) {}
 
   void add_chunk(const RecordChunk& chunk);
-  // Everything that needs the whole file: order by time, pairs, totals, names, nesting and links.
-  void finish(unsigned threads);
+  // What needs the whole file: order by time, pairs, totals.
+  void finish();
+  void name_tracks();
+  void add_links();
 
   std::uint64_t records() const { return records_; }
 
@@ -55,7 +64,6 @@ class RecordAssembler {
     std::uint64_t cause;
     std::uint64_t effect;
   };
-  using StreamKey = std::pair<std::int32_t, std::int64_t>;
 
   void add_record(const file::Record& record);
   void add_waiting_argument(const file::Record& record);
@@ -96,26 +104,18 @@ class RecordAssembler {
   void lose_arguments();
   void lose(const char* name, Severity severity, const char* sentence);
 
-  TrackId thread_track(std::uint32_t id);
-  TrackId thread_track() { return thread_track(thread_); }
-  // The track of this type that belongs to the domain.
-  TrackId domain_track(TrackType type, StringId domain);
-  TrackId stream_track(std::int32_t device, std::int64_t stream);
+  TrackId thread_track() { return tracks_.thread(thread_); }
 
   void add_async_pairs();
   void add_counters();
   void add_allocations();
-  void name_tracks();
-  void add_links();
 
   const file::FileHeader& header_;
   const NameTable& names_;
   const TickClock& clock_;
+  ProcessTracks& tracks_;
   TraceBuilder& builder_;
 
-  std::map<std::uint32_t, TrackId> thread_tracks_;
-  std::map<std::pair<TrackType, StringId>, TrackId> domain_tracks_;
-  std::map<StreamKey, TrackId> stream_tracks_;
   std::map<std::uint32_t, ThreadName> thread_names_;
   ThreadName process_name_{INT64_MIN, StringId()};
   std::uint32_t thread_ = 0;  // of the record at work

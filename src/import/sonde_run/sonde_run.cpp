@@ -8,6 +8,7 @@
 
 #include "base/format.hpp"
 #include "base/json_writer.hpp"
+#include "import/sonde_run/companions.hpp"
 #include "import/sonde_run/record_assembler.hpp"
 #include "import/sonde_run/run_file.hpp"
 #include "import/sonde_run/tick_clock.hpp"
@@ -88,14 +89,20 @@ Result<Trace> import_sonde_run(const ImportInput& input) {
   std::size_t records = 0;
   for (const RecordChunk& chunk : file.chunks) records += chunk.size / sizeof(file::Record);
   builder.make_room(records, 0, 0, 0, 1);
-  RecordAssembler assembler(file, clock, builder);
+  ProcessTracks tracks(file.header.pid, builder);
+  RecordAssembler assembler(file, clock, tracks, builder);
   for (RecordChunk& chunk : file.chunks) {
     assembler.add_chunk(chunk);
     chunk.bytes.reset();
   }
   unsigned threads = input.options.threads;
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  assembler.finish(threads);
+  assembler.finish();
+  const auto companions = read_companions(input.path, {clock, tracks, builder, input.options});
+  assembler.name_tracks();
+  builder.nest(threads);
+  assembler.add_links();
+  for (const auto& companion : companions) companion->link(builder);
 
   TraceMeta& meta = builder.meta();
   meta.format = "sonde";
