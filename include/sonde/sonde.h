@@ -161,6 +161,8 @@ SONDE_API void sonde_record_slow_(uint64_t a, uint64_t b, uint64_t c, uint64_t w
 SONDE_API void sonde_end_with_(const sonde_scope* scope, const sonde_arguments* arguments);
 SONDE_API uint32_t sonde_intern_slow_(sonde_name* name);
 SONDE_API uint32_t sonde_intern_domain_slow_(sonde_domain* domain);
+/* Writes the clocks down once more: the further apart the readings, the better the times. */
+SONDE_API void sonde_renew_clock_(void);
 #if !defined(__x86_64__) && !defined(__aarch64__)
 SONDE_API uint64_t sonde_ticks_(void);
 #endif

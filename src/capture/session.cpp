@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "capture/recorder.hpp"
+#include "capture/size_text.hpp"
 
 namespace sonde::capture {
 
@@ -85,31 +86,6 @@ int open_session(const char* folder) {
   write_process_name(session);
   current_session.store(&session, std::memory_order_release);
   return 0;
-}
-
-bool parse_size(const char* text, std::uint64_t& bytes) {
-  char* end = nullptr;
-  errno = 0;
-  const unsigned long long number = strtoull(text, &end, 10);
-  if (end == text || errno != 0) return false;
-  int shift = 0;
-  switch (*end | 0x20) {
-    case 'k':
-      shift = 10;
-      break;
-    case 'm':
-      shift = 20;
-      break;
-    case 'g':
-      shift = 30;
-      break;
-    case 't':
-      shift = 40;
-      break;
-  }
-  if (number > ~std::uint64_t{0} >> shift) return false;
-  bytes = std::uint64_t{number} << shift;
-  return bytes != 0;
 }
 
 void write_schedule(bool on) {
@@ -293,6 +269,15 @@ void sonde_flush() {
   if (fd < 0) return;
   fdatasync(fd);
   close(fd);
+}
+
+void sonde_renew_clock_() {
+  const Guard guard;
+  if (!guard) return;
+  const Lock lock;
+  if (Session* const session = current_session.load(std::memory_order_relaxed)) {
+    renew_clock(*session->header);
+  }
 }
 
 void sonde_set_limit(std::uint64_t bytes, sonde_limit limit) {

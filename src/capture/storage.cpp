@@ -3,15 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/file_space.hpp"
 #include "capture/recorder.hpp"
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 namespace sonde::capture {
 namespace {
@@ -21,9 +17,6 @@ constexpr std::uint32_t kUsualRegion = 256;
 constexpr std::uint32_t kLargeRegion = 1024;
 // Programs count on small descriptor numbers, and some close all of them.
 constexpr int kLowestDescriptor = 400;
-
-// Never written, and so one page of zeros that the kernel maps again and again.
-alignas(4096) char zeros[kMostAtOnce * file::kChunkBytes];
 
 off_t offset_of(std::uint32_t chunk) { return static_cast<off_t>(file::chunk_offset(chunk)); }
 
@@ -39,49 +32,14 @@ int make_folders(char* path) {
   }
 }
 
-int write_zeros(int fd, off_t offset, std::size_t bytes) {
-  while (bytes > 0) {
-    const std::size_t wanted = bytes < sizeof zeros ? bytes : sizeof zeros;
-    const ssize_t written = pwrite(fd, zeros, wanted, offset);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return written < 0 ? errno : ENOSPC;
-    offset += written;
-    bytes -= static_cast<std::size_t>(written);
-  }
-  return 0;
-}
-
-// A write past this limit would be a signal, not an error.
-bool beyond_file_limit(std::uint64_t end) {
-  rlimit limit{};
-  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-         end > limit.rlim_cur;
-}
-
-// Real space on the disk: a page that is written later cannot fail.
-int reserve(int fd, off_t offset, std::size_t bytes) {
-  if (beyond_file_limit(static_cast<std::uint64_t>(offset) + bytes)) return EFBIG;
-  for (int tries = 0; tries < 1000; ++tries) {
-    if (fallocate(fd, 0, offset, static_cast<off_t>(bytes)) == 0) return 0;
-    if (errno == EOPNOTSUPP || errno == ENOSYS) return write_zeros(fd, offset, bytes);
-    if (errno != EINTR) return errno;
-  }
-  return EINTR;
-}
-
-char* map(int fd, off_t offset, std::size_t bytes) {
-  void* const address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
-  return address == MAP_FAILED ? nullptr : static_cast<char*>(address);
-}
-
 int add_region(Session& session, std::uint32_t count) {
   const std::uint32_t regions = session.region_count.load(std::memory_order_relaxed);
   if (regions == kMaxRegions) return EFBIG;
   if (!owns_file(session)) return EBADF;
   const off_t offset = offset_of(session.reserved);
   const std::size_t bytes = count * file::kChunkBytes;
-  if (const int error = reserve(session.fd, offset, bytes)) return error;
-  char* const address = map(session.fd, offset, bytes);
+  if (const int error = reserve_space(session.fd, offset, bytes)) return error;
+  char* const address = map_space(session.fd, offset, bytes);
   if (!address) return errno;
   madvise(address, bytes, MADV_DONTFORK);
   session.regions[regions] = {address, session.reserved, count, count};
@@ -143,8 +101,8 @@ int open_storage(Session& session, const char* folder) {
     if (session.fd >= 0) close(session.fd);
     return error;
   }
-  int error = reserve(session.fd, 0, file::kHeaderBytes);
-  char* const page = error ? nullptr : map(session.fd, 0, file::kHeaderBytes);
+  int error = reserve_space(session.fd, 0, file::kHeaderBytes);
+  char* const page = error ? nullptr : map_space(session.fd, 0, file::kHeaderBytes);
   if (!error && !page) error = errno;
   if (error) {
     unlink(session.path);
@@ -227,18 +185,9 @@ int prepare_chunks(const Session& session, std::uint32_t first, std::uint32_t co
   // Zeros through the file cost the kernel half of what a page fault for each page does: it takes
   // few large pages, and fills and marks each of them once. A failure is left to what follows.
   if (fresh && owns_file(session) && !beyond_file_limit(file::chunk_offset(first + count))) {
-    (void)!pwrite(session.fd, zeros, bytes, offset_of(first));
+    write_zeros(session.fd, offset_of(first), bytes);
   }
-  char* const address = chunk_address(session, first);
-  for (int tries = 0; tries < 1000; ++tries) {
-    if (madvise(address, bytes, MADV_POPULATE_WRITE) == 0) return 0;
-    if (errno == EINVAL) break;
-    if (errno != EINTR && errno != EAGAIN) return errno;
-  }
-  for (std::size_t at = 0; at < bytes; at += 4096) {
-    __atomic_fetch_or(address + at, 0, __ATOMIC_RELAXED);
-  }
-  return 0;
+  return make_present(chunk_address(session, first), bytes);
 }
 
 }  // namespace sonde::capture

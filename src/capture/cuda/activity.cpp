@@ -1,0 +1,303 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "capture/cuda/collector.hpp"
+#include "sonde/sonde.h"
+
+namespace sonde::capture::cuda {
+
+using cupti::Kind;
+using cupti::State;
+
+namespace {
+
+Cupti functions;
+std::uint32_t version;
+
+// Often called, over at once, and of no use in a profile.
+constexpr const char* kIdleCalls[] = {
+    "cudaGetDevice",
+    "cudaSetDevice",
+    "cudaGetDeviceCount",
+    "cudaGetLastError",
+    "cudaPeekAtLastError",
+    "cudaDeviceGetAttribute",
+    "cudaDeviceGetStreamPriorityRange",
+    "cudaPointerGetAttributes",
+    "cudaFuncGetAttributes",
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    "cudaStreamIsCapturing",
+    "cudaStreamGetCaptureInfo",
+    "cudaStreamGetCaptureInfo_v2",
+    "cudaStreamGetPriority",
+    "cudaStreamGetDevice",
+    "cudaThreadExchangeStreamCaptureMode",
+    "cuGetProcAddress",
+    "cuGetProcAddress_v2",
+    "cuDeviceGet",
+    "cuDeviceGetAttribute",
+    "cuDevicePrimaryCtxGetState",
+    "cuCtxGetCurrent",
+    "cuCtxSetCurrent",
+    "cuCtxPushCurrent",
+    "cuCtxPushCurrent_v2",
+    "cuCtxPopCurrent",
+    "cuCtxPopCurrent_v2",
+    "cuCtxGetDevice",
+    "cuCtxGetApiVersion",
+    "cuCtxGetStreamPriorityRange",
+    "cuFuncGetAttribute",
+    "cuFuncGetModule",
+    "cuKernelGetAttribute",
+    "cuKernelGetFunction",
+    "cuLibraryGetModule",
+    "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+    "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    "cuPointerGetAttribute",
+    "cuPointerGetAttributes",
+    "cuStreamGetCaptureInfo",
+    "cuStreamGetCaptureInfo_v2",
+    "cuStreamGetCaptureInfo_v3",
+    "cuStreamGetCtx",
+    "cuStreamIsCapturing",
+    "cuThreadExchangeStreamCaptureMode",
+};
+// No release has more functions than that, by far.
+constexpr std::uint32_t kMostFunctions = 2048;
+
+constexpr Kind kKinds[] = {Kind::ConcurrentKernel, Kind::Memcpy,     Kind::MemcpyPeer,
+                           Kind::Memset,           Kind::Runtime,    Kind::Driver,
+                           Kind::Synchronization,  Kind::Memory,     Kind::MemoryPool,
+                           Kind::Overhead,         Kind::Context,    Kind::Stream};
+
+// Where records go for which there is no room in the file: CUPTI must have a buffer, some versions
+// crash without one.
+constexpr std::size_t kSinkBytes = 256 << 10;
+constexpr std::size_t kSinks = 32;
+struct Sink {
+  std::uint8_t* memory;
+  bool taken;
+};
+Sink sinks[kSinks];
+
+std::uint8_t* take_sink() {
+  for (Sink& sink : sinks) {
+    if (__atomic_exchange_n(&sink.taken, true, __ATOMIC_ACQUIRE)) continue;
+    if (!sink.memory) {
+      void* const memory = mmap(nullptr, kSinkBytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (memory != MAP_FAILED) sink.memory = static_cast<std::uint8_t*>(memory);
+    }
+    if (sink.memory) return sink.memory;
+    __atomic_store_n(&sink.taken, false, __ATOMIC_RELEASE);
+  }
+  return nullptr;
+}
+
+bool give_sink_back(const std::uint8_t* memory, std::size_t used) {
+  for (Sink& sink : sinks) {
+    if (sink.memory != memory) continue;
+    memset(sink.memory, 0, used < kSinkBytes ? used : kSinkBytes);
+    __atomic_store_n(&sink.taken, false, __ATOMIC_RELEASE);
+    return true;
+  }
+  return false;
+}
+
+std::uint64_t count_records(std::uint8_t* buffer, std::size_t used) {
+  std::uint64_t count = 0;
+  for (std::uint8_t* record = nullptr;
+       used > 0 && functions.cuptiActivityGetNextRecord(buffer, used, &record) == kSuccess;) {
+    ++count;
+  }
+  return count;
+}
+
+void on_request(std::uint8_t** buffer, std::size_t* size, std::size_t* records) {
+  *records = 0;
+  *size = 0;
+  *buffer = lend(size);
+  if (!*buffer) {
+    *buffer = take_sink();
+    *size = *buffer ? kSinkBytes : 0;
+    wake_helper();
+  } else if (room_is_short()) {
+    wake_helper();
+  }
+}
+
+void on_completion(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t used) {
+  if (!buffer) return;
+  if (belongs_to_store(buffer)) {
+    const std::uint64_t records = digest(functions, buffer, used);
+    return take_back(buffer, used, records);
+  }
+  const std::uint64_t lost = count_records(buffer, used);
+  if (give_sink_back(buffer, used)) {
+    __atomic_fetch_add(&header().refused_records, lost, __ATOMIC_RELAXED);
+  }
+}
+
+std::uint64_t on_timestamp() { return sonde_ticks(); }
+
+void on_callback(void*, std::uint32_t, std::uint32_t, const void*) {}
+
+// "cudaMemcpy_v3020" and "cudaMemcpy_ptds_v7000" are cudaMemcpy: without those endings.
+bool is_called(const char* name, const char* wanted) {
+  const std::size_t size = strlen(wanted);
+  if (strncmp(name, wanted, size) != 0) return false;
+  const char* rest = name + size;
+  if (strncmp(rest, "_ptsz", 5) == 0 || strncmp(rest, "_ptds", 5) == 0) rest += 5;
+  if (strncmp(rest, "_v", 2) == 0 && strlen(rest) >= 6) {
+    for (rest += 2; *rest >= '0' && *rest <= '9';) ++rest;
+  }
+  return *rest == 0;
+}
+
+std::uint32_t leave_out_idle_calls() {
+  std::uint32_t count = 0;
+  for (const Domain domain : {Domain::Runtime, Domain::Driver}) {
+    const auto enable = domain == Domain::Runtime ? functions.cuptiActivityEnableRuntimeApi
+                                                  : functions.cuptiActivityEnableDriverApi;
+    if (!enable) continue;
+    for (std::uint32_t i = 1; i < kMostFunctions; ++i) {
+      const char* name = nullptr;
+      if (functions.cuptiGetCallbackName(domain, i, &name) != kSuccess || !name) break;
+      for (const char* const idle : kIdleCalls) {
+        if (!is_called(name, idle)) continue;
+        if (enable(i, 0) == kSuccess) ++count;
+        break;
+      }
+    }
+  }
+  return count;
+}
+
+Status subscribe(Subscriber* subscriber) {
+  if (!functions.cuptiSubscribe_v2) {
+    return functions.cuptiSubscribe(subscriber, on_callback, nullptr);
+  }
+  char name[128] = {};
+  SubscriberParams parameters{sizeof parameters, "Sonde", name, sizeof name};
+  Status status = functions.cuptiSubscribe_v2(subscriber, on_callback, nullptr, &parameters);
+  if (status == kOtherSubscriber) {
+    name[cupti::kToolBytes - 1] = 0;
+    memcpy(header().other_tool, name, cupti::kToolBytes);
+  } else if (status != kSuccess) {
+    status = functions.cuptiSubscribe(subscriber, on_callback, nullptr);
+  }
+  return status;
+}
+
+void say_status(const char* what, Status status) {
+  const char* text = nullptr;
+  if (functions.cuptiGetResultString) functions.cuptiGetResultString(status, &text);
+  char reason[cupti::kReasonBytes] = {};
+  std::size_t size = 0;
+  for (const char* part : {what, ": ", text ? text : "unknown error"}) {
+    for (; *part && size + 1 < sizeof reason; ++part) reason[size++] = *part;
+  }
+  set_reason(reason);
+}
+
+bool arm() {
+  std::uint8_t zeroed = 1;
+  std::size_t size = sizeof zeroed;
+  if (functions.cuptiActivitySetAttribute) {
+    functions.cuptiActivitySetAttribute(Attribute::ZeroedBuffers, &size, &zeroed);
+  }
+  if (functions.cuptiSetThreadIdType) functions.cuptiSetThreadIdType(kSystemThreadIds);
+  cupti::FileHeader& file = header();
+  file.clock = cupti::Clock::Realtime;
+  if (version >= kTimestampCallbacks && functions.cuptiActivityRegisterTimestampCallback &&
+      functions.cuptiActivityRegisterTimestampCallback(on_timestamp) == kSuccess) {
+    file.clock = cupti::Clock::Ticks;
+  }
+  Status status = functions.cuptiActivityRegisterCallbacks(on_request, on_completion);
+  if (status != kSuccess) {
+    say_status("CUPTI takes no buffers", status);
+    return false;
+  }
+  status = functions.cuptiActivityEnable(static_cast<std::uint32_t>(Kind::ConcurrentKernel));
+  if (status != kSuccess) {
+    say_status("CUPTI does not trace kernels here", status);
+    return false;
+  }
+  for (const Kind kind : kKinds) functions.cuptiActivityEnable(static_cast<std::uint32_t>(kind));
+  const char* const graphs = secure_getenv("SONDE_CUDA_GRAPHS");
+  if (graphs && strcmp(graphs, "whole") == 0 &&
+      functions.cuptiActivityEnable(static_cast<std::uint32_t>(Kind::GraphTrace)) == kSuccess) {
+    file.whole_graphs = 1;
+  }
+  file.left_out_calls = leave_out_idle_calls();
+  return true;
+}
+
+}  // namespace
+
+void set_reason(const char* text) { strncpy(header().reason, text, cupti::kReasonBytes - 1); }
+
+bool other_tool_present() {
+  Subscriber subscriber = nullptr;
+  const Status status = subscribe(&subscriber);
+  // Never kept: a tool that the program itself uses shall find CUPTI free.
+  if (status == kSuccess) functions.cuptiUnsubscribe(subscriber);
+  return status == kOtherSubscriber;
+}
+
+Verdict begin_collecting(const Cupti& found, const char* path) {
+  functions = found;
+  version = 0;
+  functions.cuptiGetVersion(&version);
+  cupti::FileHeader& file = header();
+  file.cupti_version = version;
+  strncpy(file.library, path, sizeof file.library - 1);
+  if (version < kOldestVersion) {
+    set_reason("this CUPTI is older than CUDA 11");
+    return Verdict::TryAnother;
+  }
+  Subscriber subscriber = nullptr;
+  const Status status = subscribe(&subscriber);
+  if (status == kOtherSubscriber) {
+    file.other_tool_seen = 1;
+    set_reason("another tool uses CUPTI in this process");
+    return Verdict::GiveUp;
+  }
+  if (status != kSuccess) {
+    say_status("CUPTI does not start", status);
+    return Verdict::TryAnother;
+  }
+  const bool armed = arm();
+  functions.cuptiUnsubscribe(subscriber);
+  if (!armed) return Verdict::TryAnother;
+  file.reason[0] = 0;
+  file.started = sonde_ticks();
+  __atomic_store_n(&file.state, State::Collecting, __ATOMIC_RELEASE);
+  return Verdict::Good;
+}
+
+void resume_collecting() {
+  if (!arm()) return;
+  header().other_tool_until = sonde_ticks();
+  __atomic_store_n(&header().state, State::Collecting, __ATOMIC_RELEASE);
+}
+
+void stop_collecting() {
+  for (const Kind kind : kKinds) functions.cuptiActivityDisable(static_cast<std::uint32_t>(kind));
+  if (header().whole_graphs) {
+    functions.cuptiActivityDisable(static_cast<std::uint32_t>(Kind::GraphTrace));
+  }
+}
+
+void flush(bool forced) {
+  functions.cuptiActivityFlushAll(forced ? kFlushForced : 0);
+  std::size_t dropped = 0;
+  if (functions.cuptiActivityGetNumDroppedRecords &&
+      functions.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == kSuccess) {
+    __atomic_fetch_add(&header().dropped_records, std::uint64_t{dropped}, __ATOMIC_RELAXED);
+  }
+}
+
+}  // namespace sonde::capture::cuda
