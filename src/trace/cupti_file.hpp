@@ -38,9 +38,9 @@ enum class Clock : std::uint32_t {
 enum class State : std::uint32_t {
   Starting = 0,
   Collecting = 1,
-  Failed = 2,    // `reason` says why; there are no records
-  Yielded = 3,   // another tool took CUPTI over, see `other_tool`
-  Full = 4,      // the size limit was reached, or the disk was full
+  Failed = 2,   // `reason` says why; there are no records
+  Yielded = 3,  // another tool took CUPTI over, see `other_tool`
+  Full = 4,     // the size limit was reached, or the disk was full
 };
 
 // What the driver tells of a device; 0 where it does not tell.
@@ -80,12 +80,12 @@ struct FileHeader {
   std::uint32_t driver_version;
   Clock clock;
   State state;
-  char reason[kReasonBytes];   // one sentence, where there is something to say
-  char library[256];           // the CUPTI that was used
-  char other_tool[kToolBytes];  // who else used CUPTI; empty: nobody, or it gave no name
-  std::uint32_t other_tool_seen;  // how often another tool took over
-  std::uint32_t helper_thread;    // the system's id of the recorder's own thread
-  std::uint64_t other_tool_from;  // in the clock of the records; the newest takeover
+  char reason[kReasonBytes];       // one sentence, where there is something to say
+  char library[256];               // the CUPTI that was used
+  char other_tool[kToolBytes];     // who else used CUPTI; empty: nobody, or it gave no name
+  std::uint32_t other_tool_seen;   // how often another tool took over
+  std::uint32_t helper_thread;     // the system's id of the recorder's own thread
+  std::uint64_t other_tool_from;   // in the clock of the records; the newest takeover
   std::uint64_t other_tool_until;  // 0: until the end
   std::uint64_t started;           // when collecting began, in the clock of the records
   std::uint64_t dropped_records;   // CUPTI had no room for them
@@ -126,8 +126,8 @@ struct BlockHeader {
 static_assert(sizeof(BlockHeader) == 64);
 
 enum class NameType : std::uint32_t {
-  Text = 1,          // `key`: the address at which CUPTI showed the text
-  RuntimeCall = 2,   // `key`: the number of the function
+  Text = 1,         // `key`: the address at which CUPTI showed the text
+  RuntimeCall = 2,  // `key`: the number of the function
   DriverCall = 3,
 };
 
@@ -171,8 +171,7 @@ inline constexpr std::size_t kRegisters = 6, kStart = 16, kEnd = 24, kDevice = 4
                              kStream = 48, kGrid = 52, kBlock = 64, kStaticShared = 76,
                              kDynamicShared = 80, kLocalPerThread = 84, kCorrelation = 92,
                              kName = 104, kQueued = 120, kSubmitted = 128, kLaunchType = 136,
-                             kSharedExecuted = 140, kGraphNode = 144, kGraph = 156,
-                             kLeast = 160;
+                             kSharedExecuted = 140, kGraphNode = 144, kGraph = 156, kLeast = 160;
 }
 namespace copy {
 inline constexpr std::size_t kCopyKind = 4, kSourceKind = 5, kTargetKind = 6, kFlags = 7,

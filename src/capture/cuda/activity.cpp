@@ -2,6 +2,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <initializer_list>
+
 #include "capture/cuda/collector.hpp"
 #include "sonde/sonde.h"
 
@@ -67,10 +69,10 @@ constexpr const char* kIdleCalls[] = {
 // No release has more functions than that, by far.
 constexpr std::uint32_t kMostFunctions = 2048;
 
-constexpr Kind kKinds[] = {Kind::ConcurrentKernel, Kind::Memcpy,     Kind::MemcpyPeer,
-                           Kind::Memset,           Kind::Runtime,    Kind::Driver,
-                           Kind::Synchronization,  Kind::Memory,     Kind::MemoryPool,
-                           Kind::Overhead,         Kind::Context,    Kind::Stream};
+constexpr Kind kKinds[] = {Kind::ConcurrentKernel, Kind::Memcpy,  Kind::MemcpyPeer,
+                           Kind::Memset,           Kind::Runtime, Kind::Driver,
+                           Kind::Synchronization,  Kind::Memory,  Kind::MemoryPool,
+                           Kind::Overhead,         Kind::Context, Kind::Stream};
 
 // Where records go for which there is no room in the file: CUPTI must have a buffer, some versions
 // crash without one.
@@ -86,8 +88,8 @@ std::uint8_t* take_sink() {
   for (Sink& sink : sinks) {
     if (__atomic_exchange_n(&sink.taken, true, __ATOMIC_ACQUIRE)) continue;
     if (!sink.memory) {
-      void* const memory = mmap(nullptr, kSinkBytes, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      void* const memory =
+          mmap(nullptr, kSinkBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (memory != MAP_FAILED) sink.memory = static_cast<std::uint8_t*>(memory);
     }
     if (sink.memory) return sink.memory;
@@ -143,6 +145,13 @@ void on_completion(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std:
 std::uint64_t on_timestamp() { return sonde_ticks(); }
 
 void on_callback(void*, std::uint32_t, std::uint32_t, const void*) {}
+
+// Cut where it is too long; ends with a 0.
+void copy_text(char* out, std::size_t size, const char* text) {
+  std::size_t i = 0;
+  for (; text[i] && i + 1 < size; ++i) out[i] = text[i];
+  out[i] = 0;
+}
 
 // "cudaMemcpy_v3020" and "cudaMemcpy_ptds_v7000" are cudaMemcpy: without those endings.
 bool is_called(const char* name, const char* wanted) {
@@ -237,7 +246,7 @@ bool arm() {
 
 }  // namespace
 
-void set_reason(const char* text) { strncpy(header().reason, text, cupti::kReasonBytes - 1); }
+void set_reason(const char* text) { copy_text(header().reason, cupti::kReasonBytes, text); }
 
 bool other_tool_present() {
   Subscriber subscriber = nullptr;
@@ -253,7 +262,7 @@ Verdict begin_collecting(const Cupti& found, const char* path) {
   functions.cuptiGetVersion(&version);
   cupti::FileHeader& file = header();
   file.cupti_version = version;
-  strncpy(file.library, path, sizeof file.library - 1);
+  copy_text(file.library, sizeof file.library, path);
   if (version < kOldestVersion) {
     set_reason("this CUPTI is older than CUDA 11");
     return Verdict::TryAnother;

@@ -20,8 +20,8 @@ inline constexpr std::uint32_t kSystemThreadIds = 1;
 inline constexpr std::uint32_t kFlushForced = 1;
 
 // From this version of CUPTI on.
-inline constexpr std::uint32_t kOldestVersion = 13;         // CUDA 11.0
-inline constexpr std::uint32_t kTimestampCallbacks = 17;    // CUDA 11.6
+inline constexpr std::uint32_t kOldestVersion = 13;       // CUDA 11.0
+inline constexpr std::uint32_t kTimestampCallbacks = 17;  // CUDA 11.6
 
 struct SubscriberParams {
   std::size_t struct_size;

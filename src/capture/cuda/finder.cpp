@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <initializer_list>
+
 #include "capture/cuda/collector.hpp"
 
 namespace sonde::capture::cuda {
@@ -24,8 +26,8 @@ constexpr const char* kFolders[] = {"",
                                     "/../../cu13/lib",
                                     "/../../nvidia/cu13/lib",
                                     "/../../nvidia/cuda_cupti/lib"};
-constexpr const char* kCudaLibraries[] = {"libcupti.so",  "libcudart.so", "libnvrtc.so",
-                                          "libcublas.so", "libtorch_cuda.so", "libc10_cuda.so",
+constexpr const char* kCudaLibraries[] = {"libcupti.so",     "libcudart.so",      "libnvrtc.so",
+                                          "libcublas.so",    "libtorch_cuda.so",  "libc10_cuda.so",
                                           "libnvJitLink.so", "xla_cuda_plugin.so"};
 
 using Use = Verdict (*)(const Cupti&, const char*);

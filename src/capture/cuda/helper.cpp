@@ -93,7 +93,8 @@ void take_turn(std::int64_t now, std::int64_t& next_flush, std::int64_t pause) {
   sonde_renew_clock_();
   switch (header().state) {
     case State::Collecting: {
-      const bool asks = have_devices && (turns < kEarlyTurns || unheard > 0 || turns % kSeldom == 0);
+      const bool asks =
+          have_devices && (turns < kEarlyTurns || unheard > 0 || turns % kSeldom == 0);
       int ignored = 0;
       if (asks) driver.cuDriverGetVersion(&ignored);
       flush(false);
@@ -166,10 +167,10 @@ void stop_helper() {
   timespec until{};
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_sec += 2;
-  if (pthread_timedjoin_np(thread, nullptr, &until) == 0 && have_driver && !have_devices) {
-    note_devices(driver);
-  }
   running = false;
+  if (pthread_timedjoin_np(thread, nullptr, &until) != 0 || have_devices) return;
+  // A program that was over before the first turn.
+  if (have_driver || find_driver(driver)) note_devices(driver);
 }
 
 }  // namespace sonde::capture::cuda

@@ -17,7 +17,6 @@ namespace {
 constexpr std::size_t kMaxPath = 4096;
 pthread_once_t once = PTHREAD_ONCE_INIT;
 pid_t owner;
-bool collecting;
 
 // Beside the recording, under its name. False while nothing records.
 bool name_file(char* path, std::size_t size) {
@@ -34,7 +33,8 @@ bool name_file(char* path, std::size_t size) {
 void at_exit() {
   if (getpid() != owner) return;
   stop_helper();
-  if (collecting && header().state == cupti::State::Collecting) flush(true);
+  const cupti::State state = header().state;
+  if (state == cupti::State::Collecting || state == cupti::State::Full) flush(true);
   close_store();
 }
 
@@ -53,11 +53,11 @@ void begin() {
   if (open_store(path, bytes, last != nullptr) != 0) return;
   owner = getpid();
   pthread_atfork(nullptr, nullptr, in_child);
-  atexit(at_exit);
   header().state = cupti::State::Failed;
   set_reason("CUPTI (libcupti.so) was not found");
-  collecting = find_cupti(begin_collecting);
-  if (collecting) start_helper();
+  if (find_cupti(begin_collecting)) start_helper();
+  // What is registered last runs first: before CUPTI, which may have been loaded just now, ends.
+  atexit(at_exit);
 }
 
 }  // namespace
