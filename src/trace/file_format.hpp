@@ -101,7 +101,11 @@ enum class RecordType : std::uint8_t {
   Argument = 13,     // b value; name key, extra is an ArgumentType
   Schedule = 14,     // a time, b 1 recording goes on, 0 it pauses
   Place = 15,        // a stream, b device ordinal, c device type
+  Operator = 16,     // a start, b end, c sequence number plus 1 (32 bits; 0: none) | name of the
+                     // inputs' shapes (32 bits); OperatorScope in `extra`
 };
+
+enum class OperatorScope : std::uint8_t { Forward = 0, Backward = 1, User = 2 };
 
 enum class AsyncKind : std::uint8_t { Task = 0, Frame = 1, Event = 2 };
 

@@ -1,5 +1,7 @@
 #include "import/sonde_run/record_assembler.hpp"
 
+#include "import/kineto/categories.hpp"
+
 #include <bit>
 #include <cstring>
 #include <string>
@@ -74,6 +76,8 @@ void RecordAssembler::add_record(const Record& record) {
       return;
     case RecordType::DeviceSlice:
       return add_device_slice(record);
+    case RecordType::Operator:
+      return add_operator(record);
     case RecordType::Schedule:
       if (!time_of(record.a, time)) return;
       if (record.b == 0) {
@@ -119,6 +123,33 @@ void RecordAssembler::add_async_slice(const Record& record) {
                                      name_of(record), domain, SliceKind::UserRange);
   take_arguments(slice);
   if (record.c != 0) host_ids_.get_or_insert(record.c, slice);
+}
+
+void RecordAssembler::add_operator(const Record& record) {
+  Nanos start = 0;
+  Nanos end = 0;
+  if (!time_of(record.a, start) || !time_of(record.b, end)) return;
+  const auto scope = static_cast<file::OperatorScope>(file::word_extra(record.word));
+  const bool user = scope == file::OperatorScope::User;
+  const StringId text = name_of(record);
+  const SliceKind kind = kineto_kind_by_name(user ? SliceKind::UserRange : SliceKind::Operator,
+                                             builder_.text(text));
+  const SliceId slice = append_slice(start, end, thread_track(), text, StringId(), kind);
+  OperatorRow row;
+  const auto sequence = static_cast<std::uint32_t>(record.c);
+  if (sequence != 0) row.sequence = std::int64_t{sequence} - 1;
+  // Threads are not numbered here: any number above 0 says that it runs backward.
+  row.forward_thread = scope == file::OperatorScope::Backward ? 1 : 0;
+  if (const auto shapes = static_cast<std::uint32_t>(record.c >> 32)) {
+    OperatorInputs inputs;
+    inputs.shapes = name(shapes);
+    row.inputs = builder_.intern_inputs(inputs);
+    builder_.meta().record_shapes = true;
+  }
+  row.is_annotation = user;
+  builder_.add_operator(slice, row);
+  take_arguments(slice);
+  has_operators_ = true;
 }
 
 void RecordAssembler::add_device_slice(const Record& record) {

@@ -34,6 +34,7 @@ class RecordAssembler {
   void add_links();
 
   std::uint64_t records() const { return records_; }
+  bool has_operators() const { return has_operators_; }
 
  private:
   // Arguments and places wait for the record that they stand before.
@@ -69,6 +70,7 @@ class RecordAssembler {
   void add_waiting_argument(const file::Record& record);
   void add_slice(const file::Record& record);
   void add_async_slice(const file::Record& record);
+  void add_operator(const file::Record& record);
   void add_device_slice(const file::Record& record);
   void add_counter(const file::Record& record);
   void add_allocation(const file::Record& record);
@@ -132,6 +134,7 @@ class RecordAssembler {
   std::vector<WaitingArgument> counter_arguments_;
   std::vector<Allocation> allocations_;
   Nanos latest_ = INT64_MIN;
+  bool has_operators_ = false;
 };
 
 }  // namespace sonde

@@ -12,6 +12,7 @@
 #include "import/sonde_run/record_assembler.hpp"
 #include "import/sonde_run/run_file.hpp"
 #include "import/sonde_run/tick_clock.hpp"
+#include "import/trace_event/correlation.hpp"
 
 namespace sonde {
 namespace {
@@ -102,6 +103,7 @@ Result<Trace> import_sonde_run(const ImportInput& input) {
   assembler.name_tracks();
   builder.nest(threads);
   assembler.add_links();
+  if (assembler.has_operators()) link_by_sequence(builder);
   for (const auto& companion : companions) companion->link(builder);
 
   TraceMeta& meta = builder.meta();

@@ -1,0 +1,193 @@
+"""Torch's operators, modules and steps in a recording, from the moment that torch is imported.
+
+The native part (libsonde_torch.so) takes operators from torch's own callbacks. It finds what it needs in torch's objects by
+watching a few operators of known inputs, so that it serves many versions; where that fails, operators are recorded without
+what could not be found, or not at all, and `state()` says why.
+"""
+
+import ctypes
+import importlib.abc
+import os
+import sys
+import threading
+import weakref
+
+_DEFAULT = "operators,shapes,modules,steps"
+_state = {"operators": "torch was not imported"}
+_library = None
+
+
+def state():
+    """What is recorded of torch, and why something is not: {"operators": "on", "shapes": "on", ...}."""
+    return dict(_state)
+
+
+class _Loader(importlib.abc.Loader):
+    """Torch's own loader, with a word when it is done."""
+
+    def __init__(self, loader, done):
+        self._loader = loader
+        self._done = done
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        self._loader.exec_module(module)
+        module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._done()
+
+    def __getattr__(self, name):
+        return getattr(self._loader, name)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def __init__(self, done):
+        self._done = done
+        self._busy = False
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch" or self._busy:
+            return None
+        self._busy = True
+        try:
+            from importlib.util import find_spec
+
+            spec = find_spec(name)
+        finally:
+            self._busy = False
+        if spec is None or spec.loader is None:
+            return None
+        sys.meta_path.remove(self)
+        spec.loader = _Loader(spec.loader, self._done)
+        return spec
+
+
+def watch(library, wanted=None, agent=None):
+    """Starts recording when torch is imported, or now if it is. `library` is the path of libsonde_torch.so; `agent` the native
+    module, which modules and thread names need."""
+    words = set((wanted or os.environ.get("SONDE_TORCH") or _DEFAULT).split(","))
+
+    def begin():
+        try:
+            _begin(library, words, agent)
+        except Exception as error:  # the program goes on, whatever torch is like
+            _state["operators"] = "off: %s: %s" % (type(error).__name__, error)
+
+    if "none" in words or "off" in words:
+        _state["operators"] = "off: it was asked for"
+    elif "torch" in sys.modules:
+        begin()
+    else:
+        sys.meta_path.insert(0, _Finder(begin))
+
+
+def _begin(library, words, agent):
+    global _library
+    import torch
+
+    _library = ctypes.CDLL(library)
+    native = os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so")
+    loaded = _loaded_library("libtorch_cpu.so") or native
+    error = _library.sonde_torch_open(loaded.encode())
+    if error:
+        _state["operators"] = "off: torch %s has no callbacks that Sonde knows (%s)" % (torch.__version__, os.strerror(error))
+        return
+    if "operators" in words:
+        _start_operators(torch, words)
+    if "modules" in words and agent is not None:
+        _Modules(torch, agent).start()
+        _state["modules"] = "on"
+
+
+def _loaded_library(name):
+    with open("/proc/self/maps") as maps:
+        for line in maps:
+            path = line.rstrip("\n").partition("/")
+            if path[1] and name in os.path.basename(path[2]):
+                return "/" + path[2]
+    return None
+
+
+def _start_operators(torch, words):
+    known = _probe(torch)
+    shapes = "shapes" in words and bool(known & 2)
+    steps = "steps" in words
+    _library.sonde_torch_steps(int(steps))
+    error = _library.sonde_torch_start(int(shapes))
+    if error:
+        _state["operators"] = "off: the names of operators were not found in torch " + torch.__version__
+        return
+    _state["operators"] = "on"
+    _state["sequence numbers"] = "on" if known & 1 else "off: not found in torch " + torch.__version__
+    _state["shapes"] = "on" if shapes else "off" if known & 2 else "off: not found in torch " + torch.__version__
+    _state["steps"] = "on: an optimizer's step ends one" if steps else "off"
+
+
+def _probe(torch):
+    """Runs an operator four times, so that the library sees where torch keeps what."""
+    with torch.enable_grad():
+        tensor = torch.ones((3, 5, 7), dtype=torch.float32, device="cpu", requires_grad=True)
+        _library.sonde_torch_probe(0)
+        torch.neg(tensor)
+        _library.sonde_torch_probe(1)
+        torch.neg(tensor)
+    with torch.no_grad():
+        _library.sonde_torch_probe(2)
+        torch.neg(tensor)
+        _library.sonde_torch_probe(3)
+        torch.neg(tensor)
+    return _library.sonde_torch_probed(ctypes.c_void_p(tensor._cdata), b"aten::neg")
+
+
+class _Modules:
+    """The modules of networks as slices, named by their place in the outermost one."""
+
+    KIND = 5
+
+    def __init__(self, torch, agent):
+        self._torch = torch
+        self._begin = agent.begin
+        self._end = agent.end
+        self._names = weakref.WeakKeyDictionary()
+        self._running = threading.local()
+
+    def start(self):
+        hooks = self._torch.nn.modules.module
+        hooks.register_module_forward_pre_hook(self._before)
+        try:
+            hooks.register_module_forward_hook(self._after, always_call=True)
+        except TypeError:  # before torch 2.0: a module that raises ends with the one around it
+            hooks.register_module_forward_hook(self._after)
+
+    def _before(self, module, _inputs):
+        stack = self._running.__dict__.setdefault("stack", [])
+        name = self._names.get(module)
+        if name is None or not stack:
+            name = self._name(module, bool(stack))
+        stack.append(module)
+        self._begin(name, self.KIND)
+
+    def _after(self, module, _inputs, _output):
+        stack = self._running.__dict__.get("stack") or []
+        if not any(running is module for running in stack):
+            return
+        while stack:
+            last = stack.pop()
+            self._end()
+            if last is module:
+                break
+
+    def _name(self, module, inside):
+        """Also names everything below an outermost module."""
+        known = self._names.get(module)
+        if known is not None:
+            return known
+        root = type(module).__name__
+        if not inside:
+            for path, child in module.named_modules():
+                self._names[child] = "nn.Module: " + (root + "." + path if path else root)
+        else:
+            self._names[module] = "nn.Module: " + root
+        return self._names[module]
