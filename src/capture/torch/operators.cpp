@@ -36,11 +36,14 @@ struct Running {
 };
 
 // Steps that nobody names: the first optimizer that is seen ends one with each of its steps. The
-// first one begins with the first operator that takes part in a backward pass, or with the first
-// batch: making a network is no step.
+// first one begins with the first batch, or with the operator that makes the first node of a graph:
+// the making of a network is no step. Until there is a node, all operators have the sequence number
+// `base`.
 struct Steps {
   std::atomic<bool> wanted{false};
   std::atomic<std::uint64_t> start{0};
+  std::atomic<std::uint64_t> candidate{0};  // start of the newest outermost operator before that
+  std::atomic<std::uint64_t> base{0};
   std::atomic<std::uint32_t> optimizer{0};
   std::atomic<std::uint64_t> count{0};
 };
@@ -56,8 +59,18 @@ bool begins_with(const char* text, const char* prefix) {
 
 void note_begin(std::uint64_t now) {
   std::uint64_t none = 0;
-  if (steps.start.load(std::memory_order_relaxed) == 0)
-    steps.start.compare_exchange_strong(none, now);
+  steps.start.compare_exchange_strong(none, now);
+}
+
+// While no step has begun. `sequence` as in facts_of().
+void note_operator(std::uint32_t sequence, bool outermost, std::uint64_t now) {
+  const std::uint64_t base = steps.base.load(std::memory_order_relaxed) + 1;
+  if (sequence > base) {
+    const std::uint64_t candidate = steps.candidate.load(std::memory_order_relaxed);
+    note_begin(candidate != 0 ? candidate : now);
+  } else if (sequence == base && outermost) {
+    steps.candidate.store(now, std::memory_order_relaxed);
+  }
 }
 
 void end_step(std::uint32_t optimizer, std::uint64_t now) {
@@ -134,8 +147,8 @@ NoContext start(const RecordFunction* record) {
       running.ends_step = begins_with(text, "Optimizer.step#");
       if (begins_with(text, "enumerate(DataLoader)")) note_begin(running.start);
     } else if (scope == file::OperatorScope::Forward &&
-               static_cast<std::uint32_t>(running.facts) != 0) {
-      note_begin(running.start);
+               steps.start.load(std::memory_order_relaxed) == 0) {
+      note_operator(static_cast<std::uint32_t>(running.facts), mine->size == 1, running.start);
     }
   }
   return {};
@@ -222,6 +235,7 @@ SONDE_API int sonde_torch_probed(const void* tensor, const char* name) {
     places = {};
   } else {
     known |= 1;
+    steps.base.store(static_cast<std::uint64_t>(probe.second_sequence(places)) + 1);
     if (probe.check_inputs(tensor, places) && Probe::find_sizes(tensor, places)) {
       known |= 2;
     } else {

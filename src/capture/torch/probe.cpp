@@ -31,7 +31,6 @@ void Probe::take(const void* record) {
   taken_[step] = read_memory(record, picture_[step], kBytes);
   // A page that is not there may lie behind a small object.
   if (taken_[step] == 0) taken_[step] = read_memory(record, picture_[step], kBytes / 2);
-  record_ = record;
   if (step != Check) return;
   // What pointers lead to lives only while the operator runs.
   for (std::size_t at = 0; at + 16 <= taken_[step]; at += 8) {
@@ -57,6 +56,10 @@ bool Probe::find_sequence(Places& places) const {
   }
   places.sequence = found;
   return found != 0;
+}
+
+std::int64_t Probe::second_sequence(const Places& places) const {
+  return value_at<std::int64_t>(picture_[Second], places.sequence);
 }
 
 bool Probe::check_name(const char* expected, const Functions& functions,

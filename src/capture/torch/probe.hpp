@@ -20,6 +20,7 @@ class Probe {
 
   // After the first three steps: where the sequence number is.
   bool find_sequence(Places& places) const;
+  std::int64_t second_sequence(const Places& places) const;
   // After the fourth: whether name and inputs are where they should be. `tensor` is the TensorImpl
   // that was the only input.
   bool check_name(const char* expected, const Functions& functions, const Places& places) const;
@@ -30,11 +31,9 @@ class Probe {
  private:
   static constexpr std::size_t kBytes = 640;
   int step_ = -1;
-  const void* record_ = nullptr;
   std::size_t taken_[kSteps] = {};
   alignas(8) char picture_[kSteps][kBytes] = {};
   Value input_{};
-  char name_[64] = {};
 };
 
 }  // namespace sonde::capture::torch
