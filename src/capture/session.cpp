@@ -33,6 +33,38 @@ void name_program(char* name, std::size_t size) {
   name[i] = 0;
 }
 
+// One more than the number in the environment; 0 where there is none.
+std::uint32_t number_and_1(const char* variable) {
+  const char* const text = secure_getenv(variable);
+  if (!text || *text < '0' || *text > '9') return 0;
+  char* end = nullptr;
+  const unsigned long number = strtoul(text, &end, 10);
+  return *end == 0 && number < (1u << 30) ? static_cast<std::uint32_t>(number) + 1 : 0;
+}
+
+// Launchers of several processes tell each of them who it is.
+void fill_rank(file::FileHeader& header) {
+  struct Variables {
+    const char* rank;
+    const char* world_size;
+    const char* local_rank;
+  };
+  constexpr Variables kLaunchers[] = {
+      {"RANK", "WORLD_SIZE", "LOCAL_RANK"},
+      {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+      {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
+  };
+  for (const Variables& names : kLaunchers) {
+    const std::uint32_t rank = number_and_1(names.rank);
+    const std::uint32_t size = number_and_1(names.world_size);
+    if (rank == 0 || size <= rank) continue;
+    header.rank_and_1 = rank;
+    header.world_size_and_1 = size;
+    header.local_rank_and_1 = number_and_1(names.local_rank);
+    return;
+  }
+}
+
 void fill_header(file::FileHeader& header) {
   header.version = file::kVersion;
   header.chunk_bytes = file::kChunkBytes;
@@ -45,6 +77,7 @@ void fill_header(file::FileHeader& header) {
   header.max_bytes = limit_bytes;
   header.limit = limit_choice;
   name_program(header.program, sizeof header.program);
+  fill_rank(header);
 }
 
 void free_session(Session& session) { munmap(&session, sizeof session); }

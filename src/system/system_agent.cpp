@@ -27,7 +27,7 @@ double percent(std::int64_t part, std::int64_t whole) {
 
 }  // namespace
 
-SystemAgent::SystemAgent(const std::string& path, std::string_view program, pid_t root)
+SystemAgent::SystemAgent(const std::string& path, std::string_view program, pid_t root, bool gpus)
     : writer_(path, program),
       tree_(root),
       processes_(writer_.add_domain(names::kProcesses)),
@@ -45,7 +45,9 @@ SystemAgent::SystemAgent(const std::string& path, std::string_view program, pid_
       total_time_(writer_.add_name(names::kTotalTime)),
       memory_used_(writer_.add_name(names::kMemoryUsed)),
       first_machine_(read_machine_times()),
-      last_machine_(first_machine_) {}
+      last_machine_(first_machine_) {
+  if (gpus) gpus_.emplace(writer_);
+}
 
 void SystemAgent::sample() { write(tree_.sample(), monotonic_now()); }
 
@@ -83,6 +85,7 @@ void SystemAgent::write(const TreeTotals& totals, std::int64_t now) {
                       percent(machine.busy_nanos - last_machine_.busy_nanos,
                               machine.total_nanos - last_machine_.total_nanos));
   writer_.add_counter(now, memory_used_, machine_, read_memory_used());
+  if (gpus_) gpus_->sample(writer_, now);
   writer_.flush();
   last_ = totals;
   peak_ = std::max(peak_, totals.resident_bytes);

@@ -4,9 +4,11 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "system/gpu_sampler.hpp"
 #include "system/machine.hpp"
 #include "system/process_tree.hpp"
 #include "system/run_file_writer.hpp"
@@ -17,7 +19,8 @@ namespace sonde {
 // file of its own. Called from one thread, at whatever times the caller likes.
 class SystemAgent {
  public:
-  SystemAgent(const std::string& path, std::string_view program, pid_t root);
+  // `gpus`: whether the machine's GPUs are watched as well.
+  SystemAgent(const std::string& path, std::string_view program, pid_t root, bool gpus = false);
 
   bool ok() const { return writer_.ok(); }
   void sample();
@@ -44,6 +47,7 @@ class SystemAgent {
   RunFileWriter::NameId busy_time_;
   RunFileWriter::NameId total_time_;
   RunFileWriter::NameId memory_used_;
+  std::optional<GpuSampler> gpus_;
   MachineTimes first_machine_;
   MachineTimes last_machine_;
   TreeTotals last_;

@@ -81,6 +81,7 @@ class TraceBuilder {
   }
   const std::vector<CounterValue>& counters() const { return trace_.counters_; }
   void add_allocation(const Allocation& allocation) { trace_.allocations_.push_back(allocation); }
+  const std::vector<Allocation>& allocations() const { return trace_.allocations_; }
   void add_sample(const Sample& sample) { trace_.samples_.push_back(sample); }
   std::uint32_t add_sample_type(const SampleType& type) {
     trace_.sample_types_.push_back(type);

@@ -63,6 +63,11 @@ struct FileHeader {
   std::uint32_t drop_reason;         // errno of the first loss; 0 where the limit was reached
   std::uint32_t clean_end;           // 1 after an orderly stop or exit
   char program[256];                 // the program's name, cut; ends with a 0 byte
+  // Which one of a group of processes this is (torchrun, mpirun), each one more than the number; 0:
+  // the environment did not tell.
+  std::uint32_t rank_and_1;
+  std::uint32_t world_size_and_1;
+  std::uint32_t local_rank_and_1;
 };
 static_assert(sizeof(FileHeader) <= kHeaderBytes);
 

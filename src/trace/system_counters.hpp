@@ -24,4 +24,14 @@ inline constexpr std::string_view kBusyTime = "busy time (ns)";   // of all core
 inline constexpr std::string_view kTotalTime = "core time (ns)";  // busy and idle, since the start
 inline constexpr std::string_view kMemoryUsed = "memory used";
 
+// Each GPU has a domain of its own: "gpu 0: NVIDIA H200".
+inline constexpr std::string_view kGpu = "gpu";
+inline constexpr std::string_view kGpuUse = "busy (%)";  // of the time, since about the last sample
+inline constexpr std::string_view kGpuMemoryUse = "memory busy (%)";
+inline constexpr std::string_view kGpuMemory = "memory used";
+inline constexpr std::string_view kGpuPower = "power (W)";
+inline constexpr std::string_view kGpuClock = "clock (MHz)";
+inline constexpr std::string_view kGpuMemoryClock = "memory clock (MHz)";
+inline constexpr std::string_view kGpuTemperature = "temperature (C)";
+
 }  // namespace sonde::system_counters

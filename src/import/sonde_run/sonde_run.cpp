@@ -116,6 +116,13 @@ Result<Trace> import_sonde_run(const ImportInput& input) {
   meta.properties.emplace_back("program", json_text(program_of(file.header)));
   meta.properties.emplace_back("pid", std::to_string(file.header.pid));
   meta.properties.emplace_back("parent_pid", std::to_string(file.header.parent_pid));
+  if (file.header.rank_and_1 > 0 && file.header.world_size_and_1 > file.header.rank_and_1) {
+    meta.rank = file.header.rank_and_1 - 1;
+    meta.world_size = file.header.world_size_and_1 - 1;
+    if (file.header.local_rank_and_1 > 0) {
+      meta.properties.emplace_back("local_rank", std::to_string(file.header.local_rank_and_1 - 1));
+    }
+  }
   add_header_losses(file, clock, builder.losses());
   builder.losses().merge(input.source.losses());
   return builder.finish();
