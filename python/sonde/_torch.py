@@ -96,6 +96,7 @@ def _begin(library, words, agent):
         return
     if "operators" in words:
         _start_operators(torch, words)
+    _share_gpu(torch)
     if "modules" in words and agent is not None:
         _Modules(torch, agent).start()
         _state["modules"] = "on"
@@ -139,6 +140,45 @@ def _probe(torch):
         _library.sonde_torch_probe(3)
         torch.neg(tensor)
     return _library.sonde_torch_probed(ctypes.c_void_p(tensor._cdata), b"aten::neg")
+
+
+def _share_gpu(torch):
+    """Only one tool at a time can watch the GPU. While the program's own torch.profiler does, Sonde's GPU recording rests."""
+    profiler = torch.autograd.profiler
+    path = os.environ.get("CUDA_INJECTION64_PATH")
+    names = ("_prepare_profiler", "_enable_profiler", "_disable_profiler")
+    if not path or not all(hasattr(profiler, name) for name in names):
+        return
+
+    def gpu_library():
+        try:
+            return ctypes.CDLL(path, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+        except OSError:  # the program has not used the GPU yet
+            return None
+
+    def before(call):
+        def wrapped(config, activities, *rest, **named):
+            library = gpu_library()
+            if library is not None and any("CUDA" in str(activity) for activity in activities):
+                library.sonde_cuda_yield(b"torch.profiler")
+            return call(config, activities, *rest, **named)
+
+        return wrapped
+
+    def after(call):
+        def wrapped(*arguments, **named):
+            try:
+                return call(*arguments, **named)
+            finally:
+                library = gpu_library()
+                if library is not None:
+                    library.sonde_cuda_resume()
+
+        return wrapped
+
+    profiler._prepare_profiler = before(profiler._prepare_profiler)
+    profiler._enable_profiler = before(profiler._enable_profiler)
+    profiler._disable_profiler = after(profiler._disable_profiler)
 
 
 class _Modules:

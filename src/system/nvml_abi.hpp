@@ -3,7 +3,7 @@
 #include <cstdint>
 
 // The part of NVML's binary interface that Sonde uses, in its own words.
-// tests/unit/system/nvml_headers_test.cpp compares it with NVIDIA's header where that is.
+// tests/gpu/abi/nvml_abi_check.cpp compares it with NVIDIA's header where that is.
 
 namespace sonde::nvml {
 

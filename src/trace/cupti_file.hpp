@@ -164,7 +164,7 @@ enum class Kind : std::uint32_t {
 };
 
 // Where fields stand in CUPTI's records, the same from CUDA 11.8 to 13.4: the structs only grow at
-// their ends. tests/unit/capture/cupti_headers_test.cpp compares with NVIDIA's headers where they
+// their ends. tests/gpu/abi/cupti_abi_check.cpp compares with NVIDIA's headers where they
 // are.
 namespace kernel {
 inline constexpr std::size_t kRegisters = 6, kStart = 16, kEnd = 24, kDevice = 40, kContext = 44,

@@ -36,6 +36,7 @@ TimestampCallback timestamp;
 std::set<std::uint32_t> kinds;
 std::map<long, Buffer> buffers;  // by thread
 std::set<std::pair<std::uint32_t, std::uint32_t>> disabled;
+std::set<std::pair<std::uint32_t, std::uint32_t>> enabled;  // without their whole kind
 std::size_t dropped;
 std::string tool;
 bool taken;
@@ -61,8 +62,9 @@ void deliver(Buffer& buffer) {
   if (full.memory && completed) completed(nullptr, 0, full.memory, full.size, full.used);
 }
 
-std::uint8_t* room(Kind kind) {
-  if (taken || !requested || !kinds.contains(static_cast<std::uint32_t>(kind))) return nullptr;
+std::uint8_t* room(Kind kind, bool asked_for = false) {
+  const bool wanted = asked_for || kinds.contains(static_cast<std::uint32_t>(kind));
+  if (taken || !requested || !wanted) return nullptr;
   const std::size_t size = size_of(static_cast<std::uint32_t>(kind));
   Buffer& buffer = buffers[::syscall(SYS_gettid)];
   if (buffer.memory && buffer.used + size > buffer.size) deliver(buffer);
@@ -164,11 +166,15 @@ Status cuptiActivityDisable(std::uint32_t kind) {
   return kSuccess;
 }
 Status cuptiActivityEnableRuntimeApi(std::uint32_t function, std::uint8_t enable) {
-  if (!enable) disabled.insert({2, function});
+  const std::lock_guard lock(mutex);
+  (enable ? enabled : disabled).insert({2, function});
+  if (!enable) enabled.erase({2, function});
   return kSuccess;
 }
 Status cuptiActivityEnableDriverApi(std::uint32_t function, std::uint8_t enable) {
-  if (!enable) disabled.insert({1, function});
+  const std::lock_guard lock(mutex);
+  (enable ? enabled : disabled).insert({1, function});
+  if (!enable) enabled.erase({1, function});
   return kSuccess;
 }
 
@@ -208,8 +214,9 @@ std::uint32_t fake_correlation() {
 void fake_call(std::uint32_t domain, std::uint32_t function, std::uint64_t start, std::uint64_t end,
                std::uint32_t correlation) {
   const std::lock_guard lock(mutex);
-  if (disabled.contains({domain, function})) return;
-  std::uint8_t* const record = room(domain == 2 ? Kind::Runtime : Kind::Driver);
+  const bool asked_for = enabled.contains({domain, function});
+  if (!asked_for && disabled.contains({domain, function})) return;
+  std::uint8_t* const record = room(domain == 2 ? Kind::Runtime : Kind::Driver, asked_for);
   if (!record) return;
   put(record, cupti::call::kFunction, function);
   put(record, cupti::call::kStart, start);
@@ -331,6 +338,7 @@ void fake_release() {
   const std::lock_guard lock(mutex);
   taken = false;
   kinds.clear();
+  enabled.clear();
 }
 
 }  // extern "C"

@@ -62,13 +62,19 @@ int main() {
   int adds = 0, scales = 0, spins = 0, to_device = 0, to_host = 0, on_device = 0, sets = 0;
   for (int round = 0; round < kRounds; ++round) {
     for (int s = 0; s < kStreams; ++s) {
-      CHECK(cudaMemsetAsync(device[s], 0, kBytes, streams[s])), ++sets;
-      CHECK(cudaMemcpyAsync(device[s], host[s], kBytes, cudaMemcpyHostToDevice, streams[s])), ++to_device;
-      known_add<<<grid, 256, 0, streams[s]>>>(device[s], kCount, 1.0f), ++adds;
-      known_scale<<<grid, 256, 0, streams[s]>>>(device[s], kCount, 2.0f), ++scales;
-      CHECK(cudaMemcpyAsync(host[s], device[s], kBytes, cudaMemcpyDeviceToHost, streams[s])), ++to_host;
+      CHECK(cudaMemsetAsync(device[s], 0, kBytes, streams[s]));
+      ++sets;
+      CHECK(cudaMemcpyAsync(device[s], host[s], kBytes, cudaMemcpyHostToDevice, streams[s]));
+      ++to_device;
+      known_add<<<grid, 256, 0, streams[s]>>>(device[s], kCount, 1.0f);
+      ++adds;
+      known_scale<<<grid, 256, 0, streams[s]>>>(device[s], kCount, 2.0f);
+      ++scales;
+      CHECK(cudaMemcpyAsync(host[s], device[s], kBytes, cudaMemcpyDeviceToHost, streams[s]));
+      ++to_host;
     }
-    CHECK(cudaMemcpyAsync(spare, device[0], kBytes, cudaMemcpyDeviceToDevice, streams[0])), ++on_device;
+    CHECK(cudaMemcpyAsync(spare, device[0], kBytes, cudaMemcpyDeviceToDevice, streams[0]));
+    ++on_device;
   }
   CHECK(cudaDeviceSynchronize());
 
@@ -78,7 +84,8 @@ int main() {
   std::vector<float> timed(kTimed);
   for (int i = 0; i < kTimed; ++i) {
     CHECK(cudaEventRecord(first, streams[0]));
-    known_spin<<<1, 1, 0, streams[0]>>>(2'000'000LL + 100'000LL * i), ++spins;
+    known_spin<<<1, 1, 0, streams[0]>>>(2'000'000LL + 100'000LL * i);
+    ++spins;
     CHECK(cudaEventRecord(last, streams[0]));
     CHECK(cudaStreamSynchronize(streams[0]));
     CHECK(cudaEventElapsedTime(&timed[i], first, last));

@@ -9,6 +9,7 @@ times by step. --seconds goes on until the time is over. --inside starts torch.p
 
 import argparse
 import json
+import os
 import time
 
 import torch
@@ -105,6 +106,7 @@ def main():
         step()
     torch.cuda.synchronize()
     if arguments.seconds:
+        print("process", os.getpid(), flush=True)
         end = time.monotonic() + arguments.seconds
         number = 0
         while time.monotonic() < end:

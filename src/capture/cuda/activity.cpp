@@ -17,62 +17,20 @@ namespace {
 Cupti functions;
 std::uint32_t version;
 
-// Often called, over at once, and of no use in a profile.
-constexpr const char* kIdleCalls[] = {
-    "cudaGetDevice",
-    "cudaSetDevice",
-    "cudaGetDeviceCount",
-    "cudaGetLastError",
-    "cudaPeekAtLastError",
-    "cudaDeviceGetAttribute",
-    "cudaDeviceGetStreamPriorityRange",
-    "cudaPointerGetAttributes",
-    "cudaFuncGetAttributes",
-    "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
-    "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
-    "cudaStreamIsCapturing",
-    "cudaStreamGetCaptureInfo",
-    "cudaStreamGetCaptureInfo_v2",
-    "cudaStreamGetPriority",
-    "cudaStreamGetDevice",
-    "cudaThreadExchangeStreamCaptureMode",
-    "cuGetProcAddress",
-    "cuGetProcAddress_v2",
-    "cuDeviceGet",
-    "cuDeviceGetAttribute",
-    "cuDevicePrimaryCtxGetState",
-    "cuCtxGetCurrent",
-    "cuCtxSetCurrent",
-    "cuCtxPushCurrent",
-    "cuCtxPushCurrent_v2",
-    "cuCtxPopCurrent",
-    "cuCtxPopCurrent_v2",
-    "cuCtxGetDevice",
-    "cuCtxGetApiVersion",
-    "cuCtxGetStreamPriorityRange",
-    "cuFuncGetAttribute",
-    "cuFuncGetModule",
-    "cuKernelGetAttribute",
-    "cuKernelGetFunction",
-    "cuLibraryGetModule",
-    "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-    "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
-    "cuPointerGetAttribute",
-    "cuPointerGetAttributes",
-    "cuStreamGetCaptureInfo",
-    "cuStreamGetCaptureInfo_v2",
-    "cuStreamGetCaptureInfo_v3",
-    "cuStreamGetCtx",
-    "cuStreamIsCapturing",
-    "cuThreadExchangeStreamCaptureMode",
-};
 // No release has more functions than that, by far.
 constexpr std::uint32_t kMostFunctions = 2048;
 
-constexpr Kind kKinds[] = {Kind::ConcurrentKernel, Kind::Memcpy,  Kind::MemcpyPeer,
-                           Kind::Memset,           Kind::Runtime, Kind::Driver,
-                           Kind::Synchronization,  Kind::Memory,  Kind::MemoryPool,
-                           Kind::Overhead,         Kind::Context, Kind::Stream};
+struct KindName {
+  const char* name;
+  Kind kind;
+};
+// What SONDE_CUDA_KINDS may name; without it, all of them. Calls are chosen one by one.
+constexpr KindName kKinds[] = {
+    {"kernel", Kind::ConcurrentKernel}, {"copy", Kind::Memcpy},
+    {"copy", Kind::MemcpyPeer},         {"set", Kind::Memset},
+    {"memory", Kind::Memory},           {"memory", Kind::MemoryPool},
+    {"sync", Kind::Synchronization},    {"overhead", Kind::Overhead},
+};
 
 // Where records go for which there is no room in the file: CUPTI must have a buffer, some versions
 // crash without one.
@@ -153,35 +111,61 @@ void copy_text(char* out, std::size_t size, const char* text) {
   out[i] = 0;
 }
 
-// "cudaMemcpy_v3020" and "cudaMemcpy_ptds_v7000" are cudaMemcpy: without those endings.
-bool is_called(const char* name, const char* wanted) {
-  const std::size_t size = strlen(wanted);
-  if (strncmp(name, wanted, size) != 0) return false;
-  const char* rest = name + size;
-  if (strncmp(rest, "_ptsz", 5) == 0 || strncmp(rest, "_ptds", 5) == 0) rest += 5;
-  if (strncmp(rest, "_v", 2) == 0 && strlen(rest) >= 6) {
-    for (rest += 2; *rest >= '0' && *rest <= '9';) ++rest;
+// Whether the comma-separated list in the environment names it; `otherwise` where there is no list.
+bool is_wanted(const char* variable, const char* word, bool otherwise) {
+  const char* list = secure_getenv(variable);
+  if (!list || !*list) return otherwise;
+  const std::size_t size = strlen(word);
+  for (;;) {
+    const std::size_t length = strcspn(list, ",");
+    if (length == size && strncmp(list, word, size) == 0) return true;
+    if (list[length] == 0) return false;
+    list += length + 1;
   }
-  return *rest == 0;
 }
 
-std::uint32_t leave_out_idle_calls() {
-  std::uint32_t count = 0;
-  for (const Domain domain : {Domain::Runtime, Domain::Driver}) {
-    const auto enable = domain == Domain::Runtime ? functions.cuptiActivityEnableRuntimeApi
-                                                  : functions.cuptiActivityEnableDriverApi;
-    if (!enable) continue;
-    for (std::uint32_t i = 1; i < kMostFunctions; ++i) {
-      const char* name = nullptr;
-      if (functions.cuptiGetCallbackName(domain, i, &name) != kSuccess || !name) break;
-      for (const char* const idle : kIdleCalls) {
-        if (!is_called(name, idle)) continue;
-        if (enable(i, 0) == kSuccess) ++count;
-        break;
-      }
+// Chooses the calls that are worth a record. Where this CUPTI cannot choose, all are recorded.
+void choose_calls(Domain domain, bool enable) {
+  const bool runtime = domain == Domain::Runtime;
+  const Kind kind = runtime ? Kind::Runtime : Kind::Driver;
+  const auto choose =
+      runtime ? functions.cuptiActivityEnableRuntimeApi : functions.cuptiActivityEnableDriverApi;
+  std::uint32_t chosen = 0;
+  std::uint32_t left_out = 0;
+  const bool whole = is_wanted("SONDE_CUDA_CALLS", "all", false);
+  for (std::uint32_t i = 1; choose && !whole && i < kMostFunctions; ++i) {
+    const char* name = nullptr;
+    if (functions.cuptiGetCallbackName(domain, i, &name) != kSuccess || !name) break;
+    if (!is_worth_a_record(name)) {
+      ++left_out;
+    } else if (choose(i, enable ? 1 : 0) == kSuccess) {
+      ++chosen;
     }
   }
-  return count;
+  if (chosen > 0) {
+    if (enable) header().left_out_calls += left_out;
+  } else if (enable) {
+    functions.cuptiActivityEnable(static_cast<std::uint32_t>(kind));
+  } else {
+    functions.cuptiActivityDisable(static_cast<std::uint32_t>(kind));
+  }
+}
+
+void switch_kinds(bool enable) {
+  for (const KindName& entry : kKinds) {
+    if (!is_wanted("SONDE_CUDA_KINDS", entry.name, true)) continue;
+    const auto kind = static_cast<std::uint32_t>(entry.kind);
+    enable ? functions.cuptiActivityEnable(kind) : functions.cuptiActivityDisable(kind);
+  }
+  header().left_out_calls = 0;
+  if (is_wanted("SONDE_CUDA_KINDS", "runtime", true)) choose_calls(Domain::Runtime, enable);
+  if (is_wanted("SONDE_CUDA_KINDS", "driver", true)) choose_calls(Domain::Driver, enable);
+  const auto graphs = static_cast<std::uint32_t>(Kind::GraphTrace);
+  if (enable && is_wanted("SONDE_CUDA_GRAPHS", "whole", false)) {
+    header().whole_graphs = functions.cuptiActivityEnable(graphs) == kSuccess;
+  } else if (!enable && header().whole_graphs) {
+    functions.cuptiActivityDisable(graphs);
+  }
 }
 
 Status subscribe(Subscriber* subscriber) {
@@ -216,6 +200,9 @@ bool arm() {
   std::size_t size = sizeof zeroed;
   if (functions.cuptiActivitySetAttribute) {
     functions.cuptiActivitySetAttribute(Attribute::ZeroedBuffers, &size, &zeroed);
+    if (is_wanted("SONDE_CUDA_TUNE", "pinned", false)) {
+      functions.cuptiActivitySetAttribute(Attribute::PinnedHostMemory, &size, &zeroed);
+    }
   }
   if (functions.cuptiSetThreadIdType) functions.cuptiSetThreadIdType(kSystemThreadIds);
   cupti::FileHeader& file = header();
@@ -229,18 +216,14 @@ bool arm() {
     say_status("CUPTI takes no buffers", status);
     return false;
   }
-  status = functions.cuptiActivityEnable(static_cast<std::uint32_t>(Kind::ConcurrentKernel));
-  if (status != kSuccess) {
-    say_status("CUPTI does not trace kernels here", status);
-    return false;
+  if (is_wanted("SONDE_CUDA_KINDS", "kernel", true)) {
+    status = functions.cuptiActivityEnable(static_cast<std::uint32_t>(Kind::ConcurrentKernel));
+    if (status != kSuccess) {
+      say_status("CUPTI does not trace kernels here", status);
+      return false;
+    }
   }
-  for (const Kind kind : kKinds) functions.cuptiActivityEnable(static_cast<std::uint32_t>(kind));
-  const char* const graphs = secure_getenv("SONDE_CUDA_GRAPHS");
-  if (graphs && strcmp(graphs, "whole") == 0 &&
-      functions.cuptiActivityEnable(static_cast<std::uint32_t>(Kind::GraphTrace)) == kSuccess) {
-    file.whole_graphs = 1;
-  }
-  file.left_out_calls = leave_out_idle_calls();
+  switch_kinds(true);
   return true;
 }
 
@@ -293,12 +276,9 @@ void resume_collecting() {
   __atomic_store_n(&header().state, State::Collecting, __ATOMIC_RELEASE);
 }
 
-void stop_collecting() {
-  for (const Kind kind : kKinds) functions.cuptiActivityDisable(static_cast<std::uint32_t>(kind));
-  if (header().whole_graphs) {
-    functions.cuptiActivityDisable(static_cast<std::uint32_t>(Kind::GraphTrace));
-  }
-}
+void stop_collecting() { switch_kinds(false); }
+
+bool hears_own_calls() { return is_wanted("SONDE_CUDA_KINDS", "driver", true); }
 
 void flush(bool forced) {
   functions.cuptiActivityFlushAll(forced ? kFlushForced : 0);

@@ -53,10 +53,15 @@ std::uint64_t digest(const Cupti& functions, std::uint8_t* buffer, std::size_t u
 // Whether a record of the helper's own call has come since the last question.
 bool heard_own_call();
 
+// calls.cpp: whether a function of CUDA, named as CUPTI does, does something that a profile shows.
+bool is_worth_a_record(const char* function);
+
 // activity.cpp: CUPTI's side.
 Verdict begin_collecting(const Cupti& functions, const char* path);
 void resume_collecting();
-void stop_collecting();  // the store is full
+void stop_collecting();
+// Whether calls of the helper's own are recorded at all.
+bool hears_own_calls();
 void flush(bool forced);
 // True, and its name in the header, where another tool is subscribed.
 bool other_tool_present();
@@ -65,6 +70,9 @@ bool other_tool_present();
 bool start_helper();
 void wake_helper();
 void stop_helper();
+// Another tool is about to use CUPTI, and says so; and it has done with it.
+void yield_to(const char* tool);
+void take_over_again();
 
 // devices.cpp: false while the driver is not ready to tell.
 bool note_devices(const Driver& functions);

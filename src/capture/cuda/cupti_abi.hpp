@@ -4,7 +4,7 @@
 #include <cstdint>
 
 // The part of CUPTI's and of the CUDA driver's binary interface that the recorder uses, in its own
-// words: it builds where neither is installed. tests/unit/capture/cupti_headers_test.cpp compares
+// words: it builds where neither is installed. tests/gpu/abi/cupti_abi_check.cpp compares
 // it with NVIDIA's headers where they are.
 
 namespace sonde::capture::cuda {
@@ -15,7 +15,7 @@ inline constexpr Status kMaxLimitReached = 12;
 inline constexpr Status kOtherSubscriber = 39;
 
 enum class Domain : std::uint32_t { Driver = 1, Runtime = 2 };
-enum class Attribute : std::uint32_t { ZeroedBuffers = 5 };
+enum class Attribute : std::uint32_t { ZeroedBuffers = 5, PinnedHostMemory = 8 };
 inline constexpr std::uint32_t kSystemThreadIds = 1;
 inline constexpr std::uint32_t kFlushForced = 1;
 

@@ -39,6 +39,9 @@ bool have_driver;
 bool have_devices;
 std::uint32_t turns;
 std::uint32_t unheard;
+bool yielded_on_request;
+// Held while the state of the collection is looked at and changed.
+pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 std::int64_t pause_from_environment() {
   const char* const text = secure_getenv("SONDE_CUDA_FLUSH_MS");
@@ -102,7 +105,7 @@ void take_turn(std::int64_t now, std::int64_t& next_flush, std::int64_t pause) {
       return;
     }
     case State::Yielded:
-      if (!other_tool_present()) resume_collecting();
+      if (!yielded_on_request && !other_tool_present()) resume_collecting();
       return;
     default:
       return;
@@ -123,11 +126,13 @@ void* help(void*) {
   bool stopped = false;
   for (;;) {
     const std::int64_t now = now_nanoseconds();
+    pthread_mutex_lock(&turn);
     take_turn(now, next_flush, pause);
     if (!stopped && header().state == State::Full) {
       stopped = true;
       stop_collecting();
     }
+    pthread_mutex_unlock(&turn);
     const std::int64_t left = next_flush - now_nanoseconds();
     if (wait(left > 1'000'000 ? left : 1'000'000)) return nullptr;
   }
@@ -156,6 +161,30 @@ void wake_helper() {
   woken = true;
   pthread_cond_signal(&condition);
   pthread_mutex_unlock(&mutex);
+}
+
+void yield_to(const char* tool) {
+  pthread_mutex_lock(&turn);
+  cupti::FileHeader& file = header();
+  if (running && file.state == State::Collecting) {
+    // Nothing of ours may be with CUPTI when the other one comes: it would get it.
+    stop_collecting();
+    flush(true);
+    std::size_t i = 0;
+    for (; tool && tool[i] && i + 1 < sizeof file.other_tool; ++i) file.other_tool[i] = tool[i];
+    file.other_tool[i] = 0;
+    yielded_on_request = true;
+    note_takeover();
+  }
+  pthread_mutex_unlock(&turn);
+}
+
+void take_over_again() {
+  pthread_mutex_lock(&turn);
+  if (running && yielded_on_request && header().state == State::Yielded) resume_collecting();
+  yielded_on_request = false;
+  unheard = 0;
+  pthread_mutex_unlock(&turn);
 }
 
 void stop_helper() {

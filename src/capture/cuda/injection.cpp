@@ -70,3 +70,12 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   errno = saved;
   return 1;
 }
+
+// For agents that see another tool come and go (torch.profiler): it finds CUPTI free, and Sonde
+// goes on behind it.
+extern "C" __attribute__((visibility("default"))) void sonde_cuda_yield(const char* tool) {
+  sonde::capture::cuda::yield_to(tool);
+}
+extern "C" __attribute__((visibility("default"))) void sonde_cuda_resume() {
+  sonde::capture::cuda::take_over_again();
+}

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 // The part of NVTX's binary interface that the recorder uses, in its own words.
-// tests/unit/capture/nvtx_headers_test.cpp compares it with NVIDIA's headers where they are.
+// tests/gpu/abi/nvtx_abi_check.cpp compares it with NVIDIA's headers where they are.
 
 namespace sonde::capture::nvtx {
 
