@@ -128,14 +128,25 @@ struct Timed {
   Activity activity = Activity::Nothing;
 };
 
-// Gives each moment of the step to the greatest activity that goes on.
-void divide(PartedStep& step, const std::vector<Timed>& events) {
+// What a thread of XLA's pool did with work that it was handed.
+bool is_pool_work(const Trace& trace, SliceId slice) {
+  return trace.name(slice) == "ThreadpoolListener::Region";
+}
+
+// Gives each moment of the step to the greatest activity that goes on. `handed_on` are moments at
+// which a pool took work of the step; XProf does not follow the work, but where nothing else goes
+// on at such a moment it counts as computing up to the next begin or end of an event.
+void divide(PartedStep& step, const std::vector<Timed>& events,
+            const std::vector<Nanos>& handed_on) {
   struct Border {
     Nanos time;
     std::size_t activity;
-    int change;
+    int change;  // 0: handed on
   };
   std::vector<Border> borders;
+  for (const Nanos time : handed_on) {
+    if (time >= step.span.start && time < step.span.end) borders.push_back({time, 0, 0});
+  }
   for (const Timed& event : events) {
     const Nanos start = std::max(event.interval.start, step.span.start);
     const Nanos end = std::min(event.interval.end, step.span.end);
@@ -146,12 +157,14 @@ void divide(PartedStep& step, const std::vector<Timed>& events) {
   std::sort(borders.begin(), borders.end(),
             [](const Border& a, const Border& b) { return a.time < b.time; });
   std::array<int, kActivities> open{};
+  bool waits = false;  // for what was handed on
   Nanos at = step.span.start;
   const auto give = [&](Nanos until) {
     if (until <= at) return;
     std::size_t greatest = kActivities - 1;
     while (greatest > 0 && open[greatest] == 0) --greatest;
-    const auto activity = static_cast<Activity>(greatest);
+    auto activity = static_cast<Activity>(greatest);
+    if (activity == Activity::Nothing && waits) activity = Activity::HostCompute;
     const Nanos length = until - at;
     step.parts[static_cast<std::size_t>(part_of(activity))] += length;
     if (activity == Activity::Compute16) step.compute_16_bit += length;
@@ -162,6 +175,7 @@ void divide(PartedStep& step, const std::vector<Timed>& events) {
   for (const Border& border : borders) {
     give(border.time);
     open[border.activity] += border.change;
+    waits = border.change == 0;
   }
   give(step.span.end);
 }
@@ -216,7 +230,8 @@ Nanos StepParts::total() const {
   return out;
 }
 
-std::vector<std::int32_t> step_of_slices(const Trace& trace, const std::vector<SliceId>& steps) {
+std::vector<std::int32_t> step_of_slices(const Trace& trace, const std::vector<SliceId>& steps,
+                                         std::vector<std::vector<Nanos>>* handed_on) {
   const SliceColumns& slices = trace.slices();
   std::vector<std::int32_t> owner(trace.slice_count(), -1);
   // Children of each slice, as lists through the slices.
@@ -248,7 +263,10 @@ std::vector<std::int32_t> step_of_slices(const Trace& trace, const std::vector<S
       }
       if (!arrows) continue;
       for (const SliceId target : trace.flows().targets(slice)) {
-        if (follows(target)) reach(target, step);
+        if (handed_on != nullptr && is_pool_work(trace, target))
+          (*handed_on)[static_cast<std::size_t>(step)].push_back(slices.start(target));
+        else if (follows(target))
+          reach(target, step);
       }
       for (const SliceId target : trace.launch_to_device().targets(slice)) reach(target, step);
     }
@@ -272,7 +290,11 @@ StepParts step_parts(const Trace& trace) {
   }
   StepParts out;
   if (marks.empty()) return out;
-  std::vector<std::int32_t> owner = step_of_slices(trace, marks);
+  bool any_device = false;
+  for (const SliceId slice : all_slices(trace))
+    any_device = any_device || is_device_work(slices.kind(slice));
+  std::vector<std::vector<Nanos>> handed_on(marks.size());
+  std::vector<std::int32_t> owner = step_of_slices(trace, marks, any_device ? nullptr : &handed_on);
 
   // Steps that a device marks itself hold what lies in their time.
   const bool device_marks = trace.track(slices.track(marks[0])).type == TrackType::Async;
@@ -324,7 +346,7 @@ StepParts step_parts(const Trace& trace) {
     step.name = step_label(trace.name(marks[i]));
     const Interval mark{slices.start(marks[i]), slices.end(marks[i])};
     step.span = out.on_device && !device_marks ? device[i] : mark;
-    divide(step, events[i]);
+    divide(step, events[i], handed_on[i]);
     out.steps.push_back(std::move(step));
   }
   return out;

@@ -52,7 +52,10 @@ struct StepParts {
 // its last device work; else as long as its mark.
 StepParts step_parts(const Trace& trace);
 
-// The step (index among the marked ones, -1 for none) that each slice belongs to.
-std::vector<std::int32_t> step_of_slices(const Trace& trace, const std::vector<SliceId>& steps);
+// The step (index among the marked ones, -1 for none) that each slice belongs to. With `handed_on`
+// (a list for each step), what XLA's thread pool was handed belongs to no step; the moments at
+// which a step's work was taken by the pool are put there instead.
+std::vector<std::int32_t> step_of_slices(const Trace& trace, const std::vector<SliceId>& steps,
+                                         std::vector<std::vector<Nanos>>* handed_on = nullptr);
 
 }  // namespace sonde

@@ -145,6 +145,7 @@ TorchAverages torch_averages(const Trace& trace, const TorchGrouping& grouping) 
   std::unordered_map<GroupKey, std::uint32_t, GroupKeyHash> groups;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const TorchEvent& event = events[i];
+    if (event.python) continue;
     GroupKey key{event.key, 0, 0, event.device, event.annotation};
     if (grouping.by_input_shape) key.shapes = inputs.shapes(event);
     if (stacks) key.stack = stacks->head(i);

@@ -35,6 +35,20 @@ bool is_async(std::string_view name) {
                      [&](std::string_view backend) { return name.starts_with(backend); });
 }
 
+// Newer versions of PyTorch take Python functions for events like others, whose time is not that of
+// the event around them, and leave them out of the averages only. These versions write down where a
+// function was called from.
+bool counts_python(const Trace& trace) {
+  const StringId key = trace.strings().find("CallFrom");
+  if (!key.valid()) return false;
+  for (const SliceId slice : all_slices(trace)) {
+    const SliceKind kind = trace.slices().kind(slice);
+    if (kind == SliceKind::PythonFunction || kind == SliceKind::Module)
+      return static_cast<bool>(find_argument(trace, slice, key));
+  }
+  return false;
+}
+
 bool before(const TorchEvent& a, const TorchEvent& b) {
   return a.start != b.start ? a.start < b.start : a.end > b.end;
 }
@@ -65,9 +79,10 @@ class EventList {
   }
 
   void list() {
+    const bool with_python = counts_python(trace_);
     for (std::uint32_t i = 0; i < results_.list.size(); ++i) {
       const TorchResult& result = results_.list[i];
-      if (result.role == TorchRole::Python) continue;
+      if (result.role == TorchRole::Python && !with_python) continue;
       const std::uint32_t key = names_.key(trace_.slices().name(result.slice));
       if (key == TorchNames::kDropped) continue;
       TorchEvent event;
@@ -78,6 +93,7 @@ class EventList {
       event.key = key;
       event.result = i;
       event.device = result.role == TorchRole::Device;
+      event.python = result.role == TorchRole::Python;
       event.annotation = result.annotation;
       event.async = !event.device && result.annotation && is_async(trace_.name(result.slice));
       if (!event.device) {
@@ -101,7 +117,7 @@ class EventList {
     }
     for (TorchEvent& event : events_) {
       const TorchResult& result = results_.list[event.result];
-      if (result.linked > 0 || event.device || event.async) continue;
+      if (result.linked > 0 || event.device || event.async || event.python) continue;
       Linked* entry = linked.find(static_cast<std::uint64_t>(result.id));
       if (entry == nullptr) continue;
       event.kernels = entry->kernels.value();

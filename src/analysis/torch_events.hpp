@@ -48,7 +48,8 @@ struct TorchEvent {
   std::uint32_t result = kNone;  // in TorchResults::list
   bool device = false;
   bool annotation = false;
-  bool async = false;  // began on one thread and ended on another: it nests nowhere
+  bool python = false;  // a Python function: it nests others, and is never listed
+  bool async = false;   // began on one thread and ended on another: it nests nowhere
 
   double duration() const { return end - start; }
 };

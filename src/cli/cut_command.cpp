@@ -14,8 +14,10 @@ CommandInfo CutCommand::info() const {
       "both ends stay, and the markers, counter values, allocations and samples in it. With "
       "--step, "
       "device work belongs to the step that launched it. All conditions must hold.\n\n"
-      "Files are read one after the other: besides the pieces, no more than one whole trace is in "
-      "memory. A single file is read whole, since its format tells nothing about what lies where.";
+      "Files are read one after the other. Trace-event JSON of PyTorch and others, XPlane, Nsight "
+      "Systems SQLite, Perfetto and Sonde's own runs are read two or three times, and no more of "
+      "them is in memory than the piece; of other formats, and from standard input, the whole "
+      "trace.";
   info.examples = {
       {"sonde cut trace.json.gz --from 1.5s --to-time 1.6s -o piece.json.gz",
        "a tenth of a second"},

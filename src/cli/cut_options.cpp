@@ -8,6 +8,7 @@
 
 #include "base/spelling.hpp"
 #include "cli/usage.hpp"
+#include "trace/selection.hpp"
 
 namespace sonde {
 namespace {
@@ -127,7 +128,7 @@ Result<bool> CutOptions::check() const {
   return true;
 }
 
-Result<TraceFilter> CutOptions::filter(const Trace& trace) const {
+Result<TraceFilter> CutOptions::filter(const std::vector<Selection::Step>& steps) const {
   if (const Result<bool> good = check(); !good) return good.error();
   TraceFilter filter;
   if (!kind.empty()) {
@@ -142,14 +143,13 @@ Result<TraceFilter> CutOptions::filter(const Trace& trace) const {
   const StepRange range = *parse_steps(step);
   std::string known;
   std::size_t count = 0;
-  for (const SliceId slice : all_slices(trace)) {
-    if (trace.slices().kind(slice) != SliceKind::Step) continue;
-    const std::optional<std::int64_t> number = step_number(trace.name(slice));
+  for (const Selection::Step& each : steps) {
+    const std::optional<std::int64_t> number = step_number(each.name);
     if (!number) continue;
     if (++count <= 20) known += (known.empty() ? "" : ", ") + std::to_string(*number);
     if (*number < range.first || *number > range.last) continue;
-    const Nanos first = std::max(begin, trace.slices().start(slice));
-    const Nanos last = std::min(end, trace.slices().end(slice));
+    const Nanos first = std::max(begin, each.start);
+    const Nanos last = std::min(end, each.end);
     if (first < last) filter.windows.push_back({first, last});
   }
   filter.device_work_by_launch = true;

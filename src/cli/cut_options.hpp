@@ -3,10 +3,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "cli/options.hpp"
-#include "trace/filter.hpp"
+#include "trace/selection.hpp"
 
 namespace sonde {
 
@@ -21,14 +22,14 @@ struct CutOptions {
   static constexpr std::int64_t kAnyRank = -1;
 
   void define(Options& options);
-  bool any() const {
-    return !from.empty() || !to_time.empty() || !step.empty() || !kind.empty() || rank != kAnyRank;
-  }
+  bool any() const { return picks() || rank != kAnyRank; }
+  // Whether they leave out parts of a trace, and not only whole ones.
+  bool picks() const { return !from.empty() || !to_time.empty() || !step.empty() || !kind.empty(); }
 
   // Whether the words make sense, before anything is read.
   Result<bool> check() const;
-  // What they mean for one trace: steps lie where its own do.
-  Result<TraceFilter> filter(const Trace& trace) const;
+  // What they mean for the trace that has these steps.
+  Result<TraceFilter> filter(const std::vector<Selection::Step>& steps) const;
 };
 
 // "1.5s", "200ms", "10us", "500ns", "2min" as nanoseconds.

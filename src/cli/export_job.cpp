@@ -15,14 +15,14 @@
 #include "cli/progress.hpp"
 #include "cli/reading.hpp"
 #include "cli/usage.hpp"
-#include "import/loader.hpp"
+#include "import/piece.hpp"
 #include "report/registry.hpp"
+#include "trace/selection.hpp"
 
 namespace sonde {
 namespace {
 
-// Reads one file after the other and keeps of each what the cut takes: no more than one whole trace
-// is in memory besides the pieces.
+// Reads one file after the other and keeps of each what the cut takes.
 Result<TraceSet> read_pieces(const ExportJob& job) {
   Progress progress;
   LoadOptions options;
@@ -37,26 +37,37 @@ Result<TraceSet> read_pieces(const ExportJob& job) {
       continue;
     }
     for (TraceFile& file : *files) {
-      Result<Trace> trace = load_trace(file.path, options);
-      if (!trace) {
-        skipped.push_back(trace.error());
+      bool has_none = false;  // of what is asked for
+      ChooseFilter choose;
+      if (job.cut.picks()) {
+        choose = [&](const std::vector<Selection::Step>& steps) {
+          Result<TraceFilter> filter = job.cut.filter(steps);
+          has_none = !filter;
+          if (filter) return filter;
+          Error error = filter.error();
+          error.path = file.path == "-" ? "standard input" : file.path;
+          if (error.code == ErrorCode::UsageError) error.code = ErrorCode::NoTraces;
+          return Result<TraceFilter>(error);
+        };
+      }
+      const auto of_rank = [&](const TraceMeta& meta) {
+        return job.cut.rank == CutOptions::kAnyRank || meta.rank == job.cut.rank;
+      };
+      Result<Piece> piece = load_piece(file.path, choose, options, of_rank);
+      if (!piece && has_none) {
+        progress.finish();
+        return piece.error();
+      }
+      if (!piece) {
+        skipped.push_back(piece.error());
         continue;
       }
-      const std::int64_t rank = trace->meta().rank;
-      if (job.cut.rank != CutOptions::kAnyRank && rank != job.cut.rank) {
+      if (!piece->wanted) {
+        const std::int64_t rank = piece->trace.meta().rank;
         if (rank >= 0) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
         continue;
       }
-      Result<TraceFilter> filter = job.cut.filter(*trace);
-      if (!filter) {
-        progress.finish();
-        Error error = filter.error();
-        error.path = file.path == "-" ? "standard input" : file.path;
-        error.code = error.code == ErrorCode::UsageError ? ErrorCode::NoTraces : error.code;
-        return error;
-      }
-      Trace piece = filter->takes_all() ? std::move(*trace) : filter_trace(*trace, *filter);
-      pieces.push_back({file.run, file.worker, file.path, std::move(piece)});
+      pieces.push_back({file.run, file.worker, file.path, std::move(piece->trace)});
     }
   }
   progress.finish();

@@ -10,6 +10,8 @@
 
 namespace sonde {
 
+class Selection;
+
 struct LoadProgress {
   std::string path;
   std::uint64_t bytes_read = 0;   // of the file as it lies on disk
@@ -20,6 +22,8 @@ struct LoadOptions {
   unsigned threads = 0;  // 0: as many as the machine has
   // Called now and then from a thread of the loader; must be quick.
   std::function<void(const LoadProgress&)> progress;
+  // What to keep, for readers that can leave the rest out: see load_piece().
+  Selection* selection = nullptr;
 };
 
 // A trace file found under a path given by the user, not yet read.

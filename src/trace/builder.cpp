@@ -5,6 +5,8 @@
 #include <numeric>
 #include <thread>
 
+#include "trace/selection.hpp"
+
 namespace sonde {
 namespace {
 
@@ -53,6 +55,25 @@ void sort_runs(std::vector<SliceId>& list, Less less) {
 }
 
 }  // namespace
+
+void TraceBuilder::select(Selection* selection) {
+  selection_ = selection;
+  if (selection_ != nullptr) selection_->use();
+}
+
+Taken TraceBuilder::takes(Nanos start, Nanos duration, TrackId track, SliceKind kind,
+                          const SliceIds& ids, std::string_view name) {
+  if (selection_ == nullptr) return Taken::Whole;
+  return selection_->takes(start, duration, track, kind, ids, name);
+}
+
+bool TraceBuilder::takes(Point point, Nanos time) {
+  return selection_ == nullptr || selection_->takes(point, time);
+}
+
+Nanos TraceBuilder::whole_origin() const {
+  return selection_ == nullptr ? trace_.meta_.origin : selection_->origin();
+}
 
 TrackId TraceBuilder::add_track(const Track& track) {
   trace_.tracks_.push_back(track);

@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "base/flat_map.hpp"
+#include "trace/taken.hpp"
 #include "trace/trace.hpp"
 
 namespace sonde {
+
+class Selection;
 
 // Fills the columns of one Trace. An importer appends in the order of its file, in the file's own
 // time; then nest() finds parents and depths, the importer adds links, and finish() hands out the
@@ -20,6 +23,16 @@ class TraceBuilder {
   std::string_view text(StringId id) const { return trace_.strings_.view(id); }
   TraceMeta& meta() { return trace_.meta_; }
   LossLedger& losses() { return trace_.losses_; }
+
+  // For readers that keep only what a selection takes: they ask takes() before they add. Without a
+  // selection everything is taken.
+  void select(Selection* selection);
+  Selection* selection() const { return selection_; }
+  Taken takes(Nanos start, Nanos duration, TrackId track, SliceKind kind, const SliceIds& ids,
+              std::string_view name);
+  bool takes(Point point, Nanos time);
+  // The file's own time at which the whole trace begins: after nest().
+  Nanos whole_origin() const;
 
   TrackId add_track(const Track& track);
   Track& track(TrackId id) { return trace_.tracks_[id.index()]; }
@@ -110,6 +123,7 @@ class TraceBuilder {
   void rebase();
 
   Trace trace_;
+  Selection* selection_ = nullptr;
   FlatMap<std::uint32_t> input_ids_;
   FlatMap<std::uint32_t> stack_ids_;
 };

@@ -102,10 +102,38 @@ TEST(OtherTools, RocprofsSumsAreFunctions) {
 
 TEST(OtherTools, AnOrderHasNoTimesInAnyView) {
   for (const char* const view : {"steps", "functions", "callgraph", "stacks", "overview",
-                                 "input-pipeline", "framework-ops"}) {
+                                 "input-pipeline", "framework-ops", "kernels", "devices"}) {
     const std::string text = render(one(execution_trace(), "order"), view);
     EXPECT_EQ(text.find(" ns"), std::string::npos) << text;
   }
+}
+
+TEST(OtherTools, CountersOfKernelsTellNoTimes) {
+  const std::string counters =
+      "\"Correlation_Id\",\"Dispatch_Id\",\"Agent_Id\",\"Queue_Id\",\"Process_Id\",\"Thread_Id\","
+      "\"Grid_Size\",\"Kernel_Id\",\"Kernel_Name\",\"Workgroup_Size\",\"LDS_Block_Size\","
+      "\"Scratch_Size\",\"VGPR_Count\",\"SGPR_Count\",\"Counter_Name\",\"Counter_Value\"\n"
+      "1,5,1,1,7,7,1048576,16,\"add\",64,0,0,8,16,\"SQ_WAVES\",16384\n"
+      "2,6,1,1,7,7,1048576,17,\"mul\",64,0,0,8,16,\"SQ_WAVES\",16384\n"
+      "3,7,1,1,7,7,1048576,17,\"mul\",64,0,0,8,16,\"SQ_WAVES\",16384\n";
+  const TraceSet traces = one(test::import_or_fail(counters, import_rocprof_csv), "counters");
+  const std::string kernels = render(traces, "kernels");
+  EXPECT_EQ(kernels.find(" ns"), std::string::npos) << kernels;
+  EXPECT_LT(kernels.find("mul"), kernels.find("add")) << kernels;
+  EXPECT_NE(kernels.find("have no times"), std::string::npos) << kernels;
+  const std::string devices = render(traces, "devices");
+  EXPECT_EQ(devices.find(" ns"), std::string::npos) << devices;
+  EXPECT_NE(devices.find("those columns are empty"), std::string::npos) << devices;
+}
+
+TEST(OtherTools, KernelsWithoutTimesBesideCallsWithTimes) {
+  testing::TraceWriter writer;
+  writer.call("hipLaunchKernel", 10, 80);
+  writer.device("add", SliceKind::Kernel, 20, 0);
+  const TraceSet traces = one(writer.finish(), "mixed");
+  const std::string kernels = render(traces, "kernels");
+  EXPECT_NE(kernels.find("have no times"), std::string::npos) << kernels;
+  EXPECT_EQ(kernels.find(" ns"), std::string::npos) << kernels;
 }
 
 TEST(OtherTools, SelfTimesAreNotNegative) {

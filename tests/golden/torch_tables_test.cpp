@@ -100,6 +100,13 @@ TEST(TorchTables, TrainingWithPythonStacksIsThatOfPyTorch) {
   expect_tables_of("resnet50_stack", 5);
 }
 
+// Recorded and printed by PyTorch 2.15, which counts Python functions among the events.
+TEST(TorchTables, TrainingOnTheCpuIsThatOfPyTorch) { expect_tables_of("torch_real/train", 3); }
+
+TEST(TorchTables, TrainingOnTheCpuWithPythonStacksIsThatOfPyTorch) {
+  expect_tables_of("torch_real/stack", 3);
+}
+
 TEST(TorchTables, LongLoopIsThatOfPyTorch) {
   const std::string path = std::string(SONDE_SHARED_DATA) + "/torch/loop_large";
   if (!std::filesystem::exists(path + ".pt.trace.json.gz")) GTEST_SKIP() << "no shared data";

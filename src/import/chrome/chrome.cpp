@@ -9,6 +9,7 @@ bool looks_like_chrome(std::string_view head) { return looks_like_trace_events(h
 
 Result<Trace> import_chrome(const ImportInput& input) {
   TraceBuilder builder;
+  builder.select(input.options.selection);
   builder.meta().format = "chrome";
   builder.meta().producer = "Chrome trace-event JSON";
   Result<EventFileFacts> facts = read_trace_events(input, Dialect::Chrome, builder);

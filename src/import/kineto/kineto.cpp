@@ -23,6 +23,7 @@ bool looks_like_kineto(std::string_view head) {
 
 Result<Trace> import_kineto(const ImportInput& input) {
   TraceBuilder builder;
+  builder.select(input.options.selection);
   builder.meta().format = "kineto";
   builder.meta().producer = "PyTorch profiler (Kineto)";
   Result<EventFileFacts> facts = read_trace_events(input, Dialect::Kineto, builder);

@@ -1,4 +1,5 @@
 #include "import/kineto/metadata.hpp"
+#include "trace/selection.hpp"
 
 #include <simdjson.h>
 
@@ -118,6 +119,13 @@ void guess_kineto_origin(TraceBuilder& builder) {
   bool device = false;
   bool fractions = false;
   const SliceColumns& slices = builder.slices();
+  // Of a piece, the whole file tells.
+  if (const Selection* selection = builder.selection()) {
+    fractions = selection->has_fractions();
+    runtime = selection->has_calls();
+    device = selection->has_device_work();
+    hip = selection->has_hip_calls();
+  }
   for (std::uint32_t i = 0; i < slices.size() && !(fractions && device && runtime); ++i) {
     const SliceId slice(i);
     const SliceKind kind = slices.kind(slice);
@@ -165,7 +173,7 @@ void guess_kineto_origin(TraceBuilder& builder) {
   }
   // Until 2024 the file's times were Unix times.
   constexpr Nanos kYear2001 = Nanos{1'000'000'000} * 1'000'000'000;
-  if (!meta.wall_clock && meta.origin > kYear2001) {
+  if (!meta.wall_clock && builder.whole_origin() > kYear2001) {
     meta.wall_clock = true;
     meta.base_time = 0;
   }

@@ -18,15 +18,39 @@ constexpr std::size_t kMaxFrames = 1024;
 
 }  // namespace
 
-Callchains::Callchains(ReportFile& file, std::string_view name) {
+Callchains Callchains::of_calls(ReportFile& file, std::string_view table,
+                                const SqliteFile::Table& calls) {
+  if (file.builder().selection() == nullptr) return Callchains(file, table, std::nullopt);
+  std::unordered_set<std::int64_t> ids;
+  TableReader rows(file.database(), calls, {"start", "end", "callchainId"});
+  while (rows.next()) {
+    const auto id = rows.integer(2);
+    if (id && file.wants(rows.integer(0), rows.integer(1))) ids.insert(*id);
+  }
+  return Callchains(file, table, ids);
+}
+
+Callchains Callchains::of_samples(ReportFile& file, std::string_view table,
+                                  const SqliteFile::Table& samples) {
+  if (file.builder().selection() == nullptr) return Callchains(file, table, std::nullopt);
+  std::unordered_set<std::int64_t> ids;
+  TableReader rows(file.database(), samples, {"start", "id"});
+  while (rows.next()) {
+    const auto id = rows.integer(1);
+    if (id && file.wants(rows.integer(0), rows.integer(0))) ids.insert(*id);
+  }
+  return Callchains(file, table, ids);
+}
+
+Callchains::Callchains(ReportFile& file, std::string_view name, const Wanted& wanted) {
   const SqliteFile::Table* table = file.database().table(name);
-  if (table == nullptr) return;
+  if (table == nullptr || (wanted && wanted->empty())) return;
   TraceBuilder& builder = file.builder();
   std::map<std::int64_t, std::vector<Frame>> chains;
   TableReader rows(file.database(), *table, {"id", "symbol", "module", "stackDepth", "unresolved"});
   while (rows.next()) {
     const auto id = rows.integer(0);
-    if (!id) continue;
+    if (!id || (wanted && !wanted->contains(*id))) continue;
     std::vector<Frame>& frames = chains[*id];
     if (frames.size() >= kMaxFrames) continue;
     StringId function = file.text(rows.integer(1));

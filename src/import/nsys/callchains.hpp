@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "import/nsys/report_file.hpp"
 
@@ -11,7 +12,12 @@ namespace sonde::nsys {
 // The stacks of one *_CALLCHAINS table.
 class Callchains {
  public:
-  Callchains(ReportFile& file, std::string_view table);
+  // The stacks that calls (column callchainId) or samples (column id) of the other table name, as
+  // far as those are wanted.
+  static Callchains of_calls(ReportFile& file, std::string_view table,
+                             const SqliteFile::Table& calls);
+  static Callchains of_samples(ReportFile& file, std::string_view table,
+                               const SqliteFile::Table& samples);
 
   bool empty() const { return stacks_.empty(); }
   StackId stack(std::optional<std::int64_t> id) const;
@@ -19,6 +25,10 @@ class Callchains {
   StringId text(std::optional<std::int64_t> id) const;
 
  private:
+  // Null: all.
+  using Wanted = std::optional<std::unordered_set<std::int64_t>>;
+  Callchains(ReportFile& file, std::string_view table, const Wanted& wanted);
+
   std::unordered_map<std::int64_t, StackId> stacks_;
   std::unordered_map<std::int64_t, StringId> texts_;
 };

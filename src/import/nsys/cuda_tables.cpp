@@ -55,8 +55,10 @@ class DeviceTable {
     row.device = small(rows.integer(kDevice, -1));
     row.context = small(rows.integer(kContext, -1));
     row.correlation = file_.correlation(pid, rows.integer(kCorrelation));
+    SliceIds ids;
+    ids.correlation = row.correlation;
     return file_.add_slice(rows.integer(kStart), rows.integer(kEnd),
-                           file_.stream(pid, row.device, row.context, row.stream), name, kind);
+                           file_.stream(pid, row.device, row.context, row.stream), name, kind, ids);
   }
   void add_graph_node(const TableReader& rows, SliceId slice) {
     const auto node = rows.integer(kGraphNode);
@@ -73,7 +75,7 @@ void read_calls(ReportFile& file) {
   const SqliteFile::Table* table = file.database().table("CUPTI_ACTIVITY_KIND_RUNTIME");
   if (table == nullptr) return;
   TraceBuilder& builder = file.builder();
-  Callchains stacks(file, "CUDA_CALLCHAINS");
+  const Callchains stacks = Callchains::of_calls(file, "CUDA_CALLCHAINS", *table);
   TableReader rows(file.database(), *table,
                    {"start", "end", "eventClass", "globalTid", "correlationId", "nameId",
                     "returnValue", "callchainId"});
@@ -91,11 +93,14 @@ void read_calls(ReportFile& file) {
     const std::int64_t event_class = rows.integer(2, -1);
     const bool runtime = event_class == 0 || (event_class != 1 && name.valid() &&
                                               builder.text(name).starts_with("cuda"));
-    const SliceId slice = file.add_slice(rows.integer(0), rows.integer(1), file.thread(tid), name,
-                                         runtime ? SliceKind::Runtime : SliceKind::Driver);
-    if (!slice.valid()) continue;
     LaunchRow row;
     row.correlation = file.correlation(tid, rows.integer(4));
+    SliceIds ids;
+    ids.correlation = row.correlation;
+    ids.is_call = true;
+    const SliceId slice = file.add_slice(rows.integer(0), rows.integer(1), file.thread(tid), name,
+                                         runtime ? SliceKind::Runtime : SliceKind::Driver, ids);
+    if (!slice.valid()) continue;
     builder.add_launch(slice, row);
     if (const auto result = rows.integer(6); result && *result != 0) {
       builder.add_argument({slice, builder.intern("return value"), *result});
@@ -230,12 +235,15 @@ void read_synchronisation(ReportFile& file) {
   while (rows.next()) {
     const std::int64_t pid = rows.integer(kPid, 0);
     const std::string_view type = label(kSyncTypes, rows.integer(kCommon, 0), "Sync");
-    const SliceId slice = file.add_slice(rows.integer(kStart), rows.integer(kEnd),
-                                         file.lane(pid, "CUDA synchronization", TrackType::Async),
-                                         builder.intern(type), SliceKind::Sync);
-    if (!slice.valid()) continue;
     LaunchRow row;
     row.correlation = file.correlation(pid, rows.integer(kCorrelation));
+    SliceIds ids;
+    ids.correlation = row.correlation;
+    ids.is_call = true;
+    const SliceId slice = file.add_slice(rows.integer(kStart), rows.integer(kEnd),
+                                         file.lane(pid, "CUDA synchronization", TrackType::Async),
+                                         builder.intern(type), SliceKind::Sync, ids);
+    if (!slice.valid()) continue;
     builder.add_launch(slice, row);
     const auto stream = rows.integer(kStream);
     if (stream && *stream >= 0 && *stream < UINT32_MAX) {
@@ -350,7 +358,7 @@ void read_memory_usage(ReportFile& file) {
     if (__builtin_add_overflow(total, allocation.bytes, &total)) total = INT64_MAX;
     total = std::max<std::int64_t>(total, 0);  // freed, but allocated before the recording
     allocation.total_allocated = total;
-    builder.add_allocation(allocation);
+    if (builder.takes(Point::Allocation, allocation.time)) builder.add_allocation(allocation);
   }
   if (!allocations.empty()) builder.meta().profile_memory = true;
 }

@@ -22,7 +22,8 @@ std::string lower(std::string_view text) {
 void read_calls(ReportFile& file, const SqliteFile::Table& table, SliceKind kind,
                 std::string_view category) {
   TraceBuilder& builder = file.builder();
-  Callchains stacks(file, table.name == "OSRT_API" ? "OSRT_CALLCHAINS" : "");
+  const Callchains stacks =
+      Callchains::of_calls(file, table.name == "OSRT_API" ? "OSRT_CALLCHAINS" : "", table);
   TableReader rows(file.database(), table,
                    {"start", "end", "globalTid", "nameId", "textId", "returnValue", "callchainId"});
   const StringId word = builder.intern(category);

@@ -5,6 +5,7 @@
 
 #include "import/nsys/report_file.hpp"
 #include "import/trace_event/correlation.hpp"
+#include "trace/selection.hpp"
 
 namespace sonde {
 namespace {
@@ -53,6 +54,7 @@ Result<Trace> import_nsys(const ImportInput& input) {
   if (database->table("StringIds") == nullptr) return not_nsys(*database, input.path);
 
   TraceBuilder builder;
+  builder.select(input.options.selection);
   nsys::ReportFile file(*database, builder);
   using Part = void (*)(nsys::ReportFile&);
   constexpr Part kParts[] = {nsys::read_target_info, nsys::read_cuda_tables,  nsys::read_nvtx,
@@ -78,7 +80,9 @@ Result<Trace> import_nsys(const ImportInput& input) {
   TraceMeta& meta = builder.meta();
   meta.format = "nsys";
   meta.producer = "Nsight Systems";
-  if (!builder.device_work().empty() || !meta.devices.empty()) meta.device_family = "CUDA";
+  const bool device_work = builder.selection() == nullptr ? !builder.device_work().empty()
+                                                          : builder.selection()->has_device_work();
+  if (device_work || !meta.devices.empty()) meta.device_family = "CUDA";
   meta.input_bytes = database->bytes();
   meta.file_events = file.rows();
   builder.losses().add("no_events", Severity::Warning,

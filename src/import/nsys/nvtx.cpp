@@ -110,24 +110,23 @@ class NvtxReader {
       ++unknown_;
       return;
     }
-    StringId name = text_of(rows);
+    const std::string_view own = rows.text(kText);
+    const bool plain = !own.empty() && is_utf8(own);
+    const StringId shared = plain ? StringId() : text_of(rows);
+    const std::string_view text = plain ? own : builder.text(shared);
     TorchRange torch;
     SliceKind kind = SliceKind::UserRange;
-    const bool is_operator = parse_torch_range(builder.text(name), torch);
+    const bool is_operator = parse_torch_range(text, torch);
     OperatorRow row;
+    SliceIds ids;
     if (is_operator) {
       kind = SliceKind::Operator;
-      if (torch.sequence >= 0) row.sequence = torch.sequence;
-      if (!torch.sizes.empty()) {
-        OperatorInputs inputs;
-        inputs.shapes = builder.intern(std::string(torch.sizes));
-        row.inputs = builder.intern_inputs(inputs);
-        builder.meta().record_shapes = true;
-      }
-      name = builder.intern(std::string(torch.name));
+      if (torch.sequence >= 0) row.sequence = ids.sequence = torch.sequence;
+      if (!torch.sizes.empty()) builder.meta().record_shapes = true;
     }
-    kind = kineto_kind_by_name(kind, builder.text(name));
-    if (kind == SliceKind::UserRange && type == kPushPop && names_a_step(builder.text(name))) {
+    const std::string name(is_operator ? torch.name : text);
+    kind = kineto_kind_by_name(kind, name);
+    if (kind == SliceKind::UserRange && type == kPushPop && names_a_step(name)) {
       kind = SliceKind::Step;
     }
     row.is_annotation = !is_operator;
@@ -137,7 +136,13 @@ class NvtxReader {
                                                         lane_name(rows), TrackType::Async);
     open_ += rows.is_null(kEnd);
     const SliceId slice =
-        file_.add_slice(rows.integer(kStart), rows.integer(kEnd), track, name, kind);
+        file_.add_slice_named(rows.integer(kStart), rows.integer(kEnd), track, kind, ids, name,
+                              [&] { return builder.intern(name); });
+    if (is_operator && slice.valid() && !torch.sizes.empty()) {
+      OperatorInputs inputs;
+      inputs.shapes = builder.intern(std::string(torch.sizes));
+      row.inputs = builder.intern_inputs(inputs);
+    }
     if (!slice.valid()) return;
     builder.add_operator(slice, row);
     if (const StringId category = category_of(rows); category.valid()) {
@@ -163,6 +168,7 @@ class NvtxReader {
     Marker marker;
     marker.time = *time;
     marker.track = file_.thread(tid);
+    if (!file_.builder().takes(Point::Marker, *time)) return;
     marker.name = text_of(rows);
     marker.category = category_of(rows);
     add_payload(rows, file_.builder().add_marker(marker));

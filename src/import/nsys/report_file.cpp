@@ -1,4 +1,5 @@
 #include "import/nsys/report_file.hpp"
+#include "trace/selection.hpp"
 
 #include <algorithm>
 
@@ -105,23 +106,39 @@ std::optional<Nanos> ReportFile::time(std::optional<std::int64_t> value) {
   return std::nullopt;
 }
 
-SliceId ReportFile::add_slice(std::optional<std::int64_t> start, std::optional<std::int64_t> end,
-                              TrackId track, StringId name, SliceKind kind) {
-  count_row();
-  const std::optional<Nanos> from = time(start);
-  if (!from) return {};
-  Nanos to = end ? std::clamp(*end, -kMaxTime, kMaxTime) : std::max(last_moment_, *from);
-  if (to < *from) {
+bool ReportFile::place(std::optional<std::int64_t> start, std::optional<std::int64_t> end,
+                       Nanos& from, Nanos& duration) {
+  const std::optional<Nanos> checked = time(start);
+  if (!checked) return false;
+  from = *checked;
+  Nanos to = end ? std::clamp(*end, -kMaxTime, kMaxTime) : std::max(last_moment_, from);
+  if (to < from) {
     builder_.losses().add("negative_duration", Severity::Warning,
                           "Events that end before they start; they are kept with 0.");
-    to = *from;
+    to = from;
   }
-  if (!name.valid()) {
-    builder_.losses().add("unknown_names", Severity::Warning,
-                          "Events whose name is not in the file; they are called \"(unknown)\".");
-    name = builder_.intern("(unknown)");
-  }
-  return builder_.add_slice(*from, std::min(to - *from, kMaxDuration), track, name, kind);
+  duration = std::min(to - from, kMaxDuration);
+  return true;
+}
+
+SliceId ReportFile::add_slice(std::optional<std::int64_t> start, std::optional<std::int64_t> end,
+                              TrackId track, StringId name, SliceKind kind, const SliceIds& ids) {
+  return add_slice_named(
+      start, end, track, kind, ids, name.valid() ? builder_.text(name) : std::string_view(), [&] {
+        if (name.valid()) return name;
+        builder_.losses().add("unknown_names", Severity::Warning,
+                              "Events whose name is not in the file; they are called "
+                              "\"(unknown)\".");
+        return builder_.intern("(unknown)");
+      });
+}
+
+bool ReportFile::wants(std::optional<std::int64_t> start, std::optional<std::int64_t> end) const {
+  const Selection* selection = builder_.selection();
+  if (selection == nullptr) return true;
+  if (selection->phase() != Selection::Phase::Build || !start) return false;
+  const Nanos to = std::max(end ? *end : last_moment_, *start);
+  return selection->may_hold(*start, to, SliceKind::Other);
 }
 
 void ReportFile::note_damage(const SqliteFile::Table& table, const TableReader& reader) {

@@ -44,10 +44,24 @@ class ReportFile {
   // Correlation ids count up in each process by itself.
   std::int64_t correlation(std::int64_t global_id, std::optional<std::int64_t> id);
 
-  // A slice with checked times; invalid where they are impossible. A missing end is the last
-  // moment.
+  // A slice with checked times; invalid where they are impossible or the slice is not wanted. A
+  // missing end is the last moment.
   SliceId add_slice(std::optional<std::int64_t> start, std::optional<std::int64_t> end,
-                    TrackId track, StringId name, SliceKind kind);
+                    TrackId track, StringId name, SliceKind kind, const SliceIds& ids = {});
+  // As add_slice(), for names that are put into the trace only where the slice is taken.
+  template <class MakeName>
+  SliceId add_slice_named(std::optional<std::int64_t> start, std::optional<std::int64_t> end,
+                          TrackId track, SliceKind kind, const SliceIds& ids,
+                          std::string_view shown, MakeName make_name) {
+    count_row();
+    Nanos from = 0;
+    Nanos duration = 0;
+    if (!place(start, end, from, duration)) return {};
+    if (builder_.takes(from, duration, track, kind, ids, shown) == Taken::No) return {};
+    return builder_.add_slice(from, duration, track, make_name(), kind);
+  }
+  // Whether a slice there may be kept whole: what belongs to no other is not looked up.
+  bool wants(std::optional<std::int64_t> start, std::optional<std::int64_t> end) const;
   // A checked time, or nothing.
   std::optional<Nanos> time(std::optional<std::int64_t> value);
 
@@ -66,6 +80,9 @@ class ReportFile {
   std::int64_t multiprocessors(std::int64_t device) const;
 
  private:
+  bool place(std::optional<std::int64_t> start, std::optional<std::int64_t> end, Nanos& from,
+             Nanos& duration);
+
   using StreamKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 
   SqliteFile& database_;

@@ -12,7 +12,7 @@ void read_cpu_samples(ReportFile& file) {
   const SqliteFile::Table* table = file.database().table("COMPOSITE_EVENTS");
   if (table == nullptr) return;
   TraceBuilder& builder = file.builder();
-  const Callchains stacks(file, "SAMPLING_CALLCHAINS");
+  const Callchains stacks = Callchains::of_samples(file, "SAMPLING_CALLCHAINS", *table);
   TableReader rows(file.database(), *table, {"id", "start", "globalTid", "cpuCycles"});
   const bool cycles = rows.has(3);
   SampleType type;
@@ -27,6 +27,7 @@ void read_cpu_samples(ReportFile& file) {
     Sample sample;
     sample.time = *time;
     sample.track = file.thread(rows.integer(2, 0));
+    if (!builder.takes(Point::Sample, *time)) continue;
     sample.stack = stacks.stack(rows.integer(0));
     sample.weight = cycles ? static_cast<double>(std::max<std::int64_t>(rows.integer(3, 0), 0)) : 1;
     sample.type = type_id;
@@ -72,9 +73,11 @@ void read_scheduling(ReportFile& file) {
       ++halves;
       continue;
     }
+    const TrackId lane = file.lane(0, "CPU " + std::to_string(begin.cpu), TrackType::Async);
+    const Nanos duration = std::min(switches[i + 1].time - begin.time, kMaxDuration);
+    if (builder.takes(begin.time, duration, lane, SliceKind::Other, {}, {}) == Taken::No) continue;
     const SliceId slice =
-        builder.add_slice(begin.time, std::min(switches[i + 1].time - begin.time, kMaxDuration),
-                          file.lane(0, "CPU " + std::to_string(begin.cpu), TrackType::Async),
+        builder.add_slice(begin.time, duration, lane,
                           builder.intern("pid " + std::to_string(ReportFile::pid_of(begin.tid)) +
                                          " tid " + std::to_string(ReportFile::tid_of(begin.tid))),
                           SliceKind::Other);
@@ -126,7 +129,7 @@ void read_metrics(ReportFile& file) {
       counter.counter =
           name != names.end() ? name->second : builder.intern("metric " + std::to_string(metric));
       counter.value = *value;
-      builder.add_counter(counter);
+      if (builder.takes(Point::Counter, *time)) builder.add_counter(counter);
     }
     builder.losses().add("odd_counter_values", Severity::Warning,
                          "GPU metrics whose value is no finite number; they are left out.", odd);
@@ -143,6 +146,7 @@ void read_metrics(ReportFile& file) {
       marker.track = file.lane(0, "generic events", TrackType::Async);
       marker.name = builder.intern("event of type " + std::to_string(rows.integer(2, 0)));
       marker.scope = 'g';
+      if (!builder.takes(Point::Marker, *time)) continue;
       const MarkerId id = builder.add_marker(marker);
       if (const std::string_view data = rows.text(3); !data.empty()) {
         builder.add_argument(MarkerArg(id, builder.intern("data"), file.names().intern(data)));

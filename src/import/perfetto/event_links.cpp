@@ -3,17 +3,13 @@
 
 #include "import/perfetto/event_store.hpp"
 #include "import/trace_event/correlation.hpp"
+#include "trace/selection.hpp"
 
 namespace sonde::perfetto_import {
 
 // The arrows of Sonde's own files have numbers that tell what they mean, each for one arrow: from
 // the event that it leaves to the one that it ends at, whichever is earlier.
 void EventStore::draw_flows() {
-  constexpr std::uint64_t kMark = 0x536F6E6;
-  const auto sort_of = [](std::uint64_t id) {
-    const std::uint64_t sort = id >> 32 & 0xF;
-    return id >> 36 == kMark && sort <= 3 ? static_cast<Sort>(sort) : Sort::Unknown;
-  };
   std::sort(flows_.begin(), flows_.end(), [](const FlowPoint& a, const FlowPoint& b) {
     return std::tie(a.id, a.time, a.order) < std::tie(b.id, b.time, b.order);
   });
@@ -40,12 +36,20 @@ void EventStore::draw_flows() {
   flows_ = {};
 }
 
+SliceId EventStore::slice_of(std::uint32_t number) const {
+  if (selection_ == nullptr) return SliceId(number);
+  const auto found = std::lower_bound(
+      closed_ids_.begin(), closed_ids_.end(), number,
+      [](const auto& closed, std::uint32_t wanted) { return closed.first < wanted; });
+  return found != closed_ids_.end() && found->first == number ? found->second : SliceId();
+}
+
 void EventStore::add_links() {
   std::sort(arrows_.begin(), arrows_.end(), [](const Arrow& a, const Arrow& b) {
     return std::tie(a.sort, a.to, a.from) < std::tie(b.sort, b.to, b.from);
   });
   std::vector<bool> launched(builder_.slice_count());
-  bool has_backward = false;
+  bool has_backward = selection_ != nullptr && selection_->has_backward_arrows();
   std::uint64_t second_sources = 0;
   for (std::size_t i = 0; i < arrows_.size(); ++i) {
     const Arrow& arrow = arrows_[i];
@@ -53,17 +57,17 @@ void EventStore::add_links() {
       second_sources += arrow.from != arrows_[i - 1].from;
       continue;
     }
-    const SliceId from(arrow.from);
-    const SliceId to(arrow.to);
-    if (arrow.sort == Sort::Launch) {
+    const SliceId from = slice_of(arrow.from);
+    const SliceId to = slice_of(arrow.to);
+    if (arrow.sort == Sort::Launch && to.valid()) launched[to.index()] = true;
+    if (arrow.sort == Sort::Backward) has_backward = true;
+    if (!from.valid() || !to.valid()) continue;
+    if (arrow.sort == Sort::Launch)
       builder_.add_launch_link(from, to);
-      launched[to.index()] = true;
-    } else if (arrow.sort == Sort::Backward) {
+    else if (arrow.sort == Sort::Backward)
       builder_.add_backward_link(from, to);
-      has_backward = true;
-    } else {
+    else
       builder_.add_flow_link(from, to);
-    }
   }
   builder_.losses().add("second_arrows", Severity::Info,
                         "Arrows to a slice that has one from elsewhere already; the first is kept.",

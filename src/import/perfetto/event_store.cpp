@@ -27,6 +27,7 @@ Argument<Owner> owned(Owner owner, const PendingArgument& argument) {
 }  // namespace
 
 void EventStore::begin_slice(const Event& event) {
+  if (selection_ != nullptr) return follow_begin(event);
   const auto number = static_cast<std::uint32_t>(begins_.size());
   const TrackId track = tracks_.track(event.track);
   begins_.push_back({event.time, 0, track, event.name, event.category, event.stack});
@@ -39,6 +40,7 @@ void EventStore::begin_slice(const Event& event) {
 }
 
 void EventStore::end_slice(const Event& event) {
+  if (selection_ != nullptr) return follow_end(event);
   std::uint32_t end = kNone;
   if (!event.arguments.empty() || !event.flows.empty()) {
     end = static_cast<std::uint32_t>(ends_.size());
@@ -91,7 +93,7 @@ bool EventStore::take_allocation(const Event& event) {
   allocation.track = tracks_.track(event.track);
   allocation.out_of_memory = out_of_memory;
   allocation.stack = event.frames;
-  builder_.add_allocation(allocation);
+  if (builder_.takes(Point::Allocation, event.time)) builder_.add_allocation(allocation);
   builder_.meta().profile_memory = true;
   has_allocations_ = true;
   return true;
@@ -126,7 +128,7 @@ bool EventStore::take_sample(const Event& event) {
     const bool usable = weight > -1e300 && weight < 1e300;
     if (is(argument, ArgType::Real, "weight") && usable) sample.weight = weight;
   }
-  builder_.add_sample(sample);
+  if (builder_.takes(Point::Sample, event.time)) builder_.add_sample(sample);
   return true;
 }
 
@@ -138,6 +140,10 @@ void EventStore::add_instant(const Event& event) {
   marker.name = event.name;
   marker.category = event.category;
   marker.scope = tracks_.scope(event.track);
+  builder_.losses().add("flows_of_instants", Severity::Info,
+                        "Arrows from or to instants; Sonde draws arrows between slices only.",
+                        event.flows.size());
+  if (!builder_.takes(Point::Marker, event.time)) return;
   const MarkerId id = builder_.add_marker(marker);
   for (const PendingArgument& argument : event.arguments) {
     builder_.add_argument(owned(id, argument));
@@ -145,9 +151,6 @@ void EventStore::add_instant(const Event& event) {
   if (event.stack.valid()) {
     builder_.add_argument(MarkerArg(id, builder_.intern("Call stack"), event.stack));
   }
-  builder_.losses().add("flows_of_instants", Severity::Info,
-                        "Arrows from or to instants; Sonde draws arrows between slices only.",
-                        event.flows.size());
 }
 
 void EventStore::add_counter(const Event& event, std::uint64_t uuid, double value) {
@@ -176,6 +179,7 @@ void EventStore::add_counter(const Event& event, std::uint64_t uuid, double valu
     counter.series = descriptor.counter_series;
   }
   counter.value = value;
+  if (!builder_.takes(Point::Counter, event.time)) return;
   const CounterId id = builder_.add_counter(counter);
   for (const PendingArgument& argument : event.arguments) {
     builder_.add_argument(owned(id, argument));
@@ -232,20 +236,22 @@ void EventStore::pair_halves() {
       [](const OwnedArgument& a, const OwnedArgument& b) { return a.owner < b.owner; });
 }
 
+SliceKind EventStore::take_kind(Begin& begin) {
+  std::string_view category =
+      begin.category.valid() ? builder_.text(begin.category) : std::string_view();
+  const std::optional<SliceKind> own = take_own_kind(category);
+  if (!own) return kind_of(category, builder_.text(begin.name));
+  begin.category = category.empty() ? StringId() : builder_.intern(std::string(category));
+  return *own;
+}
+
 void EventStore::add_slices() {
   std::vector<bool> has_device_work(builder_.track_count());
   const std::vector<TrackId> homes = tracks_.home_tracks();
   for (Begin& begin : begins_) begin.track = homes[begin.track.index()];
   std::vector<SliceKind> kinds(begins_.size());
   for (std::size_t i = 0; i < begins_.size(); ++i) {
-    StringId& id = begins_[i].category;
-    std::string_view category = id.valid() ? builder_.text(id) : std::string_view();
-    if (const std::optional<SliceKind> own = take_own_kind(category)) {
-      kinds[i] = *own;
-      id = category.empty() ? StringId() : builder_.intern(std::string(category));
-    } else {
-      kinds[i] = kind_of(category, builder_.text(begins_[i].name));
-    }
+    kinds[i] = take_kind(begins_[i]);
     if (is_device_work(kinds[i])) has_device_work[begins_[i].track.index()] = true;
   }
   std::vector<std::int64_t> correlations(begins_.size(), kNoNumber);
@@ -280,55 +286,67 @@ void EventStore::add_slices() {
 
   tracks_.finish(has_device_work);
   std::size_t next_argument = 0;
+  std::vector<PendingArgument> own;
   for (std::uint32_t i = 0; i < begins_.size(); ++i) {
-    const Begin& begin = begins_[i];
-    const SliceKind kind = kinds[i];
-    const SliceId slice =
-        builder_.add_slice(begin.start, begin.duration, begin.track, begin.name, kind);
-    SliceRows rows;
+    own.clear();
     for (; next_argument < arguments_.size() && arguments_[next_argument].owner == i;
-         ++next_argument) {
-      const PendingArgument& argument = arguments_[next_argument].argument;
-      if (!rows.take(kind, argument, builder_)) builder_.add_argument(owned(slice, argument));
-    }
-    if (begin.stack.valid() && is_host_operator(kind) && !rows.op.stack.valid()) {
-      rows.op.stack = begin.stack;
-      rows.has_op = true;
-    } else if (begin.stack.valid()) {
-      builder_.add_argument({slice, builder_.intern("Call stack"), begin.stack});
-    }
-    if (is_host_operator(kind) || kind == SliceKind::Step) {
-      if (rows.inputs != OperatorInputs()) rows.op.inputs = builder_.intern_inputs(rows.inputs);
-      const std::string_view category =
-          begin.category.valid() ? builder_.text(begin.category) : std::string_view();
-      rows.op.is_annotation = kind == SliceKind::UserRange || category == "user_annotation";
-      builder_.add_operator(slice, rows.op);
-    }
-    if (is_launch_call(kind) || kind == SliceKind::Sync) {
-      if (rows.launch.correlation == kNoNumber) rows.launch.correlation = correlations[i];
-      builder_.add_launch(slice, rows.launch);
-    }
-    if (is_device_work(kind) || kind == SliceKind::DeviceRange) {
-      if (rows.device.correlation == kNoNumber) rows.device.correlation = correlations[i];
-      Track& track = builder_.track(begin.track);
-      if (!tracks_.is_stated(begin.track)) {
-        if (track.device < 0) track.device = rows.device.device;
-        if (rows.device.device < 0) rows.device.device = track.device;
-        if (rows.device.stream == kNoNumber) rows.device.stream = track.tid;
-      }
-      builder_.add_device_work(slice, rows.device);
-    }
-    if (rows.has_python) builder_.add_python(slice, rows.python);
-    if (rows.has_collective) builder_.add_collective(slice, rows.collective);
-    if (begin.category.valid()) builder_.add_category(slice, begin.category);
+         ++next_argument)
+      own.push_back(arguments_[next_argument].argument);
+    add_slice(begins_[i], kinds[i], own, correlations[i]);
   }
   arguments_ = {};
 }
 
+void EventStore::add_slice(const Begin& begin, SliceKind kind,
+                           std::span<const PendingArgument> arguments, std::int64_t correlation) {
+  const SliceId slice =
+      builder_.add_slice(begin.start, begin.duration, begin.track, begin.name, kind);
+  SliceRows rows;
+  for (const PendingArgument& argument : arguments) {
+    if (!rows.take(kind, argument, builder_)) builder_.add_argument(owned(slice, argument));
+  }
+  if (begin.stack.valid() && is_host_operator(kind) && !rows.op.stack.valid()) {
+    rows.op.stack = begin.stack;
+    rows.has_op = true;
+  } else if (begin.stack.valid()) {
+    builder_.add_argument({slice, builder_.intern("Call stack"), begin.stack});
+  }
+  if (is_host_operator(kind) || kind == SliceKind::Step) {
+    if (rows.inputs != OperatorInputs()) rows.op.inputs = builder_.intern_inputs(rows.inputs);
+    const std::string_view category =
+        begin.category.valid() ? builder_.text(begin.category) : std::string_view();
+    rows.op.is_annotation = kind == SliceKind::UserRange || category == "user_annotation";
+    builder_.add_operator(slice, rows.op);
+  }
+  if (is_launch_call(kind) || kind == SliceKind::Sync) {
+    if (rows.launch.correlation == kNoNumber) rows.launch.correlation = correlation;
+    builder_.add_launch(slice, rows.launch);
+  }
+  if (is_device_work(kind) || kind == SliceKind::DeviceRange) {
+    if (rows.device.correlation == kNoNumber) rows.device.correlation = correlation;
+    Track& track = builder_.track(begin.track);
+    if (!tracks_.is_stated(begin.track)) {
+      if (track.device < 0) track.device = rows.device.device;
+      if (rows.device.device < 0) rows.device.device = track.device;
+      if (rows.device.stream == kNoNumber) rows.device.stream = track.tid;
+    }
+    builder_.add_device_work(slice, rows.device);
+  }
+  if (rows.has_python) builder_.add_python(slice, rows.python);
+  if (rows.has_collective) builder_.add_collective(slice, rows.collective);
+  if (begin.category.valid()) builder_.add_category(slice, begin.category);
+}
+
 void EventStore::finish(unsigned threads) {
-  pair_halves();
-  draw_flows();
-  add_slices();
+  if (selection_ != nullptr) {
+    close_followed();
+    draw_flows();
+    add_closed_slices();
+  } else {
+    pair_halves();
+    draw_flows();
+    add_slices();
+  }
   begins_ = {};
   builder_.nest(threads);
   add_links();

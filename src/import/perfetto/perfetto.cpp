@@ -73,6 +73,7 @@ bool looks_like_perfetto(std::string_view head) {
 
 Result<Trace> import_perfetto(const ImportInput& input) {
   TraceBuilder builder;
+  builder.select(input.options.selection);
   perfetto_import::PacketStream stream(input.source);
   perfetto_import::PacketReader reader(builder);
   std::uint64_t packets = 0;

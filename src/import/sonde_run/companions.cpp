@@ -1,5 +1,6 @@
 #include "import/sonde_run/companions.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "import/input/byte_source.hpp"
@@ -15,17 +16,29 @@ void lose(TraceBuilder& builder, std::string_view description, const std::string
                        std::string(description) + " beside the recording: " + reason);
 }
 
+// Empty where the path is none of a recording.
+std::string beside(const std::string& path, const CompanionType& type) {
+  if (!path.ends_with(kRecording)) return {};
+  const std::string file =
+      path.substr(0, path.size() - kRecording.size()) + std::string(type.ending);
+  std::error_code error;
+  return fs::is_regular_file(file, error) ? file : std::string();
+}
+
 }  // namespace
+
+bool has_companions(const std::string& path) {
+  const std::span<const CompanionType> types = companion_types();
+  return std::any_of(types.begin(), types.end(),
+                     [&](const CompanionType& type) { return !beside(path, type).empty(); });
+}
 
 std::vector<std::unique_ptr<Companion>> read_companions(const std::string& path,
                                                         const CompanionContext& context) {
   std::vector<std::unique_ptr<Companion>> out;
-  if (!path.ends_with(kRecording)) return out;
-  const std::string stem = path.substr(0, path.size() - kRecording.size());
   for (const CompanionType& type : companion_types()) {
-    const std::string file = stem + std::string(type.ending);
-    std::error_code error;
-    if (!fs::is_regular_file(file, error)) continue;
+    const std::string file = beside(path, type);
+    if (file.empty()) continue;
     Result<OpenedInput> input = open_input(file);
     if (!input) {
       lose(context.builder, type.description, input.error().text());

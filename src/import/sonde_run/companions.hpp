@@ -40,6 +40,7 @@ struct CompanionType {
 };
 std::span<const CompanionType> companion_types();
 
+bool has_companions(const std::string& path);
 // Reads what lies beside the recording at `path`. A file that cannot be read, or is none, is a
 // loss.
 std::vector<std::unique_ptr<Companion>> read_companions(const std::string& path,

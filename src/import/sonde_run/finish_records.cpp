@@ -68,18 +68,20 @@ void RecordAssembler::add_counters() {
 }
 
 void RecordAssembler::add_allocations() {
-  std::stable_sort(allocations_.begin(), allocations_.end(),
-                   [](const Allocation& a, const Allocation& b) { return a.time < b.time; });
+  std::stable_sort(
+      allocation_steps_.begin(), allocation_steps_.end(),
+      [](const AllocationStep& a, const AllocationStep& b) { return a.time < b.time; });
   std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> totals;
-  for (Allocation& allocation : allocations_) {
-    std::int64_t& total = totals[{allocation.device_type, allocation.device}];
-    total = add_saturating(total, allocation.bytes);
+  for (const AllocationStep& step : allocation_steps_) {
+    std::int64_t& total = totals[{step.device_type, step.device}];
+    total = add_saturating(total, step.bytes);
     // What was allocated before the recording began can be freed in it.
     total = std::max<std::int64_t>(total, 0);
-    allocation.total_allocated = total;
-    builder_.add_allocation(allocation);
+    if (step.kept == kNotKept) continue;
+    allocations_[step.kept].total_allocated = total;
+    builder_.add_allocation(allocations_[step.kept]);
   }
-  if (!allocations_.empty()) builder_.meta().profile_memory = true;
+  if (!allocation_steps_.empty()) builder_.meta().profile_memory = true;
 }
 
 void RecordAssembler::name_tracks() {

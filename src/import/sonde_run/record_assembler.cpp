@@ -1,15 +1,26 @@
 #include "import/sonde_run/record_assembler.hpp"
 
-#include "import/kineto/categories.hpp"
-
 #include <bit>
 #include <cstring>
 #include <string>
+
+#include "import/kineto/categories.hpp"
+#include "trace/selection.hpp"
 
 namespace sonde {
 
 using file::Record;
 using file::RecordType;
+
+namespace {
+
+SliceIds linked_by(std::uint64_t id) {
+  SliceIds ids;
+  ids.link = id;
+  return ids;
+}
+
+}  // namespace
 
 void RecordAssembler::add_chunk(const RecordChunk& chunk) {
   thread_ = chunk.thread;
@@ -58,6 +69,12 @@ void RecordAssembler::add_record(const Record& record) {
     case RecordType::Allocation:
       return add_allocation(record);
     case RecordType::Link:
+      if (selection_ != nullptr) {
+        selection_->note_link(record.b, record.c);
+        if (selection_->phase() != Selection::Phase::Build || !selection_->needs_link(record.b) ||
+            !selection_->needs_link(record.c))
+          return;
+      }
       links_.push_back({record.b, record.c});
       return;
     case RecordType::Thread:
@@ -105,9 +122,11 @@ void RecordAssembler::add_slice(const Record& record) {
   if (kind == SliceKind::Step) {
     text = builder_.intern(std::string(builder_.text(text)) + "#" + std::to_string(record.c));
   }
-  const SliceId slice = append_slice(start, end, thread_track(), text, domain_of(record), kind);
+  const std::uint64_t link = kind == SliceKind::Step ? 0 : record.c;
+  const SliceId slice =
+      append_slice(start, end, thread_track(), text, domain_of(record), kind, linked_by(link));
   take_arguments(slice);
-  if (record.c != 0 && kind != SliceKind::Step) host_ids_.get_or_insert(record.c, slice);
+  remember(host_ids_, link, slice);
 }
 
 void RecordAssembler::add_async_slice(const Record& record) {
@@ -119,10 +138,11 @@ void RecordAssembler::add_async_slice(const Record& record) {
   if (file::word_extra(record.word) == static_cast<std::uint8_t>(file::AsyncKind::Frame)) {
     domain = builder_.intern(std::string(builder_.text(domain)) + ",frame");
   }
-  const SliceId slice = append_slice(start, end, tracks_.domain(TrackType::Async, domain),
-                                     name_of(record), domain, SliceKind::UserRange);
+  const SliceId slice =
+      append_slice(start, end, tracks_.domain(TrackType::Async, domain), name_of(record), domain,
+                   SliceKind::UserRange, linked_by(record.c));
   take_arguments(slice);
-  if (record.c != 0) host_ids_.get_or_insert(record.c, slice);
+  remember(host_ids_, record.c, slice);
 }
 
 void RecordAssembler::add_operator(const Record& record) {
@@ -132,12 +152,15 @@ void RecordAssembler::add_operator(const Record& record) {
   const auto scope = static_cast<file::OperatorScope>(file::word_extra(record.word));
   const bool user = scope == file::OperatorScope::User;
   const StringId text = name_of(record);
-  const SliceKind kind = kineto_kind_by_name(user ? SliceKind::UserRange : SliceKind::Operator,
-                                             builder_.text(text));
-  const SliceId slice = append_slice(start, end, thread_track(), text, StringId(), kind);
-  OperatorRow row;
+  const SliceKind kind =
+      kineto_kind_by_name(user ? SliceKind::UserRange : SliceKind::Operator, builder_.text(text));
+  SliceIds ids;
   const auto sequence = static_cast<std::uint32_t>(record.c);
-  if (sequence != 0) row.sequence = std::int64_t{sequence} - 1;
+  if (sequence != 0) ids.sequence = std::int64_t{sequence} - 1;
+  const SliceId slice = append_slice(start, end, thread_track(), text, StringId(), kind, ids);
+  if (!slice.valid()) return;
+  OperatorRow row;
+  row.sequence = ids.sequence;
   // Threads are not numbered here: any number above 0 says that it runs backward.
   row.forward_thread = scope == file::OperatorScope::Backward ? 1 : 0;
   if (const auto shapes = static_cast<std::uint32_t>(record.c >> 32)) {
@@ -158,10 +181,10 @@ void RecordAssembler::add_device_slice(const Record& record) {
   if (!time_of(record.a, start) || !time_of(record.b, end)) return;
   const SliceId slice =
       append_slice(start, end, tracks_.stream(place_.device, place_.stream), name_of(record),
-                   domain_of(record), kind_of(file::word_extra(record.word)));
-  builder_.add_device_work(slice, place_);
+                   domain_of(record), kind_of(file::word_extra(record.word)), linked_by(record.c));
+  if (slice.valid()) builder_.add_device_work(slice, place_);
   take_arguments(slice);
-  if (record.c != 0) device_ids_.get_or_insert(record.c, slice);
+  remember(device_ids_, record.c, slice);
 }
 
 void RecordAssembler::add_counter(const Record& record) {
@@ -172,6 +195,7 @@ void RecordAssembler::add_counter(const Record& record) {
                     ? std::bit_cast<double>(record.b)
                     : static_cast<double>(static_cast<std::int64_t>(record.b));
   if (!time_of(record.a, value.time)) return;
+  if (!builder_.takes(Point::Counter, value.time)) return arguments_.clear();
   counters_.push_back({value, counter_arguments_.size(), arguments_.size()});
   counter_arguments_.insert(counter_arguments_.end(), arguments_.begin(), arguments_.end());
   arguments_.clear();
@@ -186,7 +210,17 @@ void RecordAssembler::add_allocation(const Record& record) {
   allocation.device_type = file::word_extra(record.word) >> 4;
   allocation.device = file::word_extra(record.word) & 0xF;
   allocation.track = thread_track();
-  if (time_of(record.a, allocation.time)) allocations_.push_back(allocation);
+  if (!time_of(record.a, allocation.time)) return;
+  std::uint32_t kept = kNotKept;
+  if (builder_.takes(Point::Allocation, allocation.time)) {
+    kept = static_cast<std::uint32_t>(allocations_.size());
+    allocations_.push_back(allocation);
+  } else if (selection_->phase() != Selection::Phase::Build) {
+    builder_.meta().profile_memory = true;
+    return;
+  }
+  allocation_steps_.push_back(
+      {allocation.time, allocation.bytes, allocation.device_type, allocation.device, kept});
 }
 
 MarkerId RecordAssembler::add_marker(Nanos time, StringId name, StringId domain, char scope) {
@@ -196,7 +230,7 @@ MarkerId RecordAssembler::add_marker(Nanos time, StringId name, StringId domain,
   marker.name = name;
   marker.scope = scope == 'p' || scope == 'g' ? scope : 't';
   marker.category = domain;
-  return builder_.add_marker(marker);
+  return builder_.takes(Point::Marker, time) ? builder_.add_marker(marker) : MarkerId();
 }
 
 StringId RecordAssembler::name(std::uint32_t id) {
@@ -231,13 +265,15 @@ bool RecordAssembler::time_of(std::uint64_t ticks, Nanos& out) {
 }
 
 SliceId RecordAssembler::append_slice(Nanos start, Nanos end, TrackId track, StringId name,
-                                      StringId domain, SliceKind kind) {
+                                      StringId domain, SliceKind kind, const SliceIds& ids) {
   if (end < start) {
     lose("negative_durations", Severity::Warning,
          "Slices that end before they start; they are kept with 0");
     end = start;
   }
   const Nanos duration = std::min(end - start, kMaxDuration);
+  if (builder_.takes(start, duration, track, kind, ids, builder_.text(name)) == Taken::No)
+    return {};
   const SliceId slice = builder_.add_slice(start, duration, track, name, kind);
   if (domain.valid()) builder_.add_category(slice, domain);
   return slice;

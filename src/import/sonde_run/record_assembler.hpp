@@ -12,6 +12,7 @@
 #include "import/sonde_run/run_file.hpp"
 #include "import/sonde_run/tick_clock.hpp"
 #include "trace/builder.hpp"
+#include "trace/selection.hpp"
 
 namespace sonde {
 
@@ -25,7 +26,8 @@ class RecordAssembler {
         names_(file.names),
         clock_(clock),
         tracks_(tracks),
-        builder_(builder) {}
+        builder_(builder),
+        selection_(builder.selection()) {}
 
   void add_chunk(const RecordChunk& chunk);
   // What needs the whole file: order by time, pairs, totals.
@@ -81,11 +83,17 @@ class RecordAssembler {
   StringId domain_of(const file::Record& record);
   SliceKind kind_of(std::uint8_t number);
   bool time_of(std::uint64_t ticks, Nanos& out);
+  // Invalid where the slice is left out.
   SliceId append_slice(Nanos start, Nanos end, TrackId track, StringId name, StringId domain,
-                       SliceKind kind);
+                       SliceKind kind, const SliceIds& ids = {});
+  void remember(FlatMap<SliceId>& ids, std::uint64_t id, SliceId slice) {
+    if (id != 0 && (selection_ == nullptr || selection_->needs_link(id)))
+      ids.get_or_insert(id, slice);
+  }
   // Gives the waiting arguments to the record that they stand before.
   template <class Owner>
   void take_arguments(Owner owner) {
+    if (!owner.valid()) return arguments_.clear();
     for (const WaitingArgument& argument : arguments_) add_argument(owner, argument);
     arguments_.clear();
   }
@@ -117,6 +125,7 @@ class RecordAssembler {
   const TickClock& clock_;
   ProcessTracks& tracks_;
   TraceBuilder& builder_;
+  Selection* selection_;
 
   std::map<std::uint32_t, ThreadName> thread_names_;
   ThreadName process_name_{INT64_MIN, StringId()};
@@ -132,6 +141,16 @@ class RecordAssembler {
   std::vector<AsyncHalf> halves_;
   std::vector<WaitingCounter> counters_;
   std::vector<WaitingArgument> counter_arguments_;
+  // Totals need all allocations, a piece needs few of them.
+  struct AllocationStep {
+    Nanos time;
+    std::int64_t bytes;
+    std::int32_t device_type;
+    std::int32_t device;
+    std::uint32_t kept;  // in allocations_, or kNotKept
+  };
+  static constexpr std::uint32_t kNotKept = UINT32_MAX;
+  std::vector<AllocationStep> allocation_steps_;
   std::vector<Allocation> allocations_;
   Nanos latest_ = INT64_MIN;
   bool has_operators_ = false;

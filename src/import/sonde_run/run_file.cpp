@@ -35,7 +35,15 @@ std::size_t used_bytes(const char* bytes, std::size_t size) {
 
 class ChunkReader {
  public:
-  ChunkReader(RunFile& file, TraceBuilder& builder) : file_(file), builder_(builder) {}
+  ChunkReader(RunFile& file, TraceBuilder& builder, const RunReading& reading)
+      : file_(file), builder_(builder), reading_(reading) {
+    if (reading_.names == nullptr) return;
+    for (const RunNames::Name& name : reading_.names->names)
+      file_.names.add(name.id, name.domain, builder_.intern(name.text));
+  }
+
+  // Whether chunks came in another order than that of their sequence.
+  bool out_of_order() const { return out_of_order_; }
 
   void add(const char* bytes, std::size_t size, std::uint64_t offset) {
     if (size < sizeof(file::ChunkHeader)) {
@@ -74,6 +82,9 @@ class ChunkReader {
   void add_records(const file::ChunkHeader& header, const char* content, std::size_t used,
                    std::size_t size, std::uint64_t offset) {
     constexpr std::size_t kStep = sizeof(file::Record);
+    out_of_order_ = out_of_order_ || header.sequence < sequence_;
+    sequence_ = header.sequence;
+    if (reading_.keep_names != nullptr) return;
     // A record that the end of the file cuts cannot be whole.
     const std::size_t whole = std::min((used + kStep - 1) / kStep, size / kStep) * kStep;
     RecordChunk chunk;
@@ -83,10 +94,14 @@ class ChunkReader {
     chunk.size = whole;
     chunk.bytes = std::make_unique_for_overwrite<char[]>(whole);
     if (whole > 0) std::memcpy(chunk.bytes.get(), content, whole);
-    file_.chunks.push_back(std::move(chunk));
+    if (reading_.chunk)
+      reading_.chunk(std::move(chunk));
+    else
+      file_.chunks.push_back(std::move(chunk));
   }
 
   void add_names(const char* content, std::size_t used, std::size_t size, std::uint64_t offset) {
+    if (reading_.names != nullptr) return;
     std::size_t at = 0;
     while (at + sizeof(file::NameEntry) <= used) {
       file::NameEntry entry{};
@@ -96,7 +111,10 @@ class ChunkReader {
       const std::size_t length = entry.size & ~file::kDomainBit;
       const std::size_t text = at + sizeof entry;
       if (length > size - text) return add_damage(offset + at);
-      file_.names.add(entry.id, domain, intern({content + text, length}, offset + text));
+      const StringId name = intern({content + text, length}, offset + text);
+      file_.names.add(entry.id, domain, name);
+      if (reading_.keep_names != nullptr)
+        reading_.keep_names->names.push_back({entry.id, domain, std::string(builder_.text(name))});
       at = text + (length + 7) / 8 * 8;
     }
   }
@@ -112,6 +130,9 @@ class ChunkReader {
 
   RunFile& file_;
   TraceBuilder& builder_;
+  const RunReading& reading_;
+  std::uint64_t sequence_ = 0;
+  bool out_of_order_ = false;
 };
 
 Result<bool> check_header(const file::FileHeader& header) {
@@ -132,8 +153,8 @@ Result<bool> check_header(const file::FileHeader& header) {
 
 }  // namespace
 
-Result<RunFile> read_run_file(const ImportInput& input, TraceBuilder& builder) {
-  RunFile out;
+Result<bool> read_run_file(const ImportInput& input, TraceBuilder& builder, RunFile& out,
+                           const RunReading& reading) {
   std::vector<char> head(file::kHeaderBytes);
   Result<std::size_t> got = input.source.read(head);
   if (!got) return got.error();
@@ -143,7 +164,7 @@ Result<RunFile> read_run_file(const ImportInput& input, TraceBuilder& builder) {
   std::memcpy(&out.header, head.data(), sizeof out.header);
   if (Result<bool> fine = check_header(out.header); !fine) return fine.error();
 
-  ChunkReader reader(out, builder);
+  ChunkReader reader(out, builder, reading);
   std::vector<char> buffer(out.header.chunk_bytes);
   out.bytes = *got;
   // The rest of the header's place.
@@ -173,7 +194,7 @@ Result<RunFile> read_run_file(const ImportInput& input, TraceBuilder& builder) {
   std::stable_sort(
       out.chunks.begin(), out.chunks.end(),
       [](const RecordChunk& a, const RecordChunk& b) { return a.sequence < b.sequence; });
-  return out;
+  return !reader.out_of_order();
 }
 
 }  // namespace sonde

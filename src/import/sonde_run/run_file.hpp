@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,7 +55,29 @@ struct RunFile {
   std::uint64_t last_sequence = 0;
 };
 
-// Texts go into `builder`, damage into its ledger. Fails where the header cannot be used.
-Result<RunFile> read_run_file(const ImportInput& input, TraceBuilder& builder);
+// The names of a file, known before its records are read.
+struct RunNames {
+  struct Name {
+    std::uint32_t id;
+    bool domain;
+    std::string text;
+  };
+  std::vector<Name> names;
+};
+
+// Another way to read a file than whole.
+struct RunReading {
+  // Where it is set, the names that the file holds are put there and no record is kept.
+  RunNames* keep_names = nullptr;
+  // Takes each chunk of records as it comes; `names` are known by then.
+  std::function<void(RecordChunk&& chunk)> chunk;
+  const RunNames* names = nullptr;
+};
+
+// Texts go into `builder`, damage into its ledger. Fails where the header cannot be used. `file` is
+// new; its header and names are there before the first chunk is handed on. Tells whether the chunks
+// lie in the order of their sequence.
+Result<bool> read_run_file(const ImportInput& input, TraceBuilder& builder, RunFile& file,
+                           const RunReading& reading = {});
 
 }  // namespace sonde

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include "base/format.hpp"
@@ -13,6 +15,7 @@
 #include "import/sonde_run/run_file.hpp"
 #include "import/sonde_run/tick_clock.hpp"
 #include "import/trace_event/correlation.hpp"
+#include "trace/selection.hpp"
 
 namespace sonde {
 namespace {
@@ -82,16 +85,45 @@ bool looks_like_sonde_run(std::string_view head) {
 
 Result<Trace> import_sonde_run(const ImportInput& input) {
   TraceBuilder builder;
-  Result<RunFile> read = read_run_file(input, builder);
-  if (!read) return read.error();
-  RunFile& file = *read;
-  const TickClock clock(file.header);
+  builder.select(input.options.selection);
+  Selection* selection = builder.selection();
+  RunFile file;
+  RunReading reading;
+  std::optional<TickClock> clock_of_header;
+  std::optional<ProcessTracks> tracks;
+  std::optional<RecordAssembler> records;
+  const auto assembler_of = [&]() -> RecordAssembler& {
+    if (!records) {
+      clock_of_header.emplace(file.header);
+      tracks.emplace(file.header.pid, builder);
+      records.emplace(file, *clock_of_header, *tracks, builder);
+    }
+    return *records;
+  };
+  // What lies beside the recording is read whole.
+  if (selection != nullptr && has_companions(input.path)) selection->give_up();
+  // Names stand anywhere in the file. For a piece they are read in a reading of their own, so that
+  // the records need not wait for them in memory.
+  const std::shared_ptr<RunNames> names =
+      selection == nullptr ? nullptr : std::static_pointer_cast<RunNames>(selection->state());
+  const auto fresh_names = std::make_shared<RunNames>();
+  if (selection != nullptr && !names) {
+    reading.keep_names = fresh_names.get();
+    selection->state() = fresh_names;
+    selection->ask_again();
+  } else if (selection != nullptr) {
+    reading.names = names.get();
+    reading.chunk = [&](RecordChunk&& chunk) { assembler_of().add_chunk(chunk); };
+  }
+  const Result<bool> in_order = read_run_file(input, builder, file, reading);
+  if (!in_order) return in_order.error();
+  if (selection != nullptr && !*in_order) selection->give_up();
 
-  std::size_t records = 0;
-  for (const RecordChunk& chunk : file.chunks) records += chunk.size / sizeof(file::Record);
-  builder.make_room(records, 0, 0, 0, 1);
-  ProcessTracks tracks(file.header.pid, builder);
-  RecordAssembler assembler(file, clock, tracks, builder);
+  RecordAssembler& assembler = assembler_of();
+  const TickClock& clock = *clock_of_header;
+  std::size_t count = 0;
+  for (const RecordChunk& chunk : file.chunks) count += chunk.size / sizeof(file::Record);
+  if (selection == nullptr) builder.make_room(count, 0, 0, 0, 1);
   for (RecordChunk& chunk : file.chunks) {
     assembler.add_chunk(chunk);
     chunk.bytes.reset();
@@ -99,7 +131,7 @@ Result<Trace> import_sonde_run(const ImportInput& input) {
   unsigned threads = input.options.threads;
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   assembler.finish();
-  const auto companions = read_companions(input.path, {clock, tracks, builder, input.options});
+  const auto companions = read_companions(input.path, {clock, *tracks, builder, input.options});
   assembler.name_tracks();
   builder.nest(threads);
   assembler.add_links();

@@ -104,7 +104,9 @@ void link_operators(TraceBuilder& builder) {
   const SliceColumns& slices = builder.slices();
   const SideTable<OperatorRow>& operators = builder.operators();
   const SideTable<LaunchRow>& launches = builder.launches();
-  const bool use_ids = !external_ids_are_correlations(slices, operators, launches);
+  // A piece is read this way only where the whole file's ids are those of operators.
+  const bool use_ids =
+      builder.selection() != nullptr || !external_ids_are_correlations(slices, operators, launches);
   FlatMap<SliceId> by_id;
   if (use_ids) {
     by_id.reserve(operators.size());

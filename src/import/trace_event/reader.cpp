@@ -3,16 +3,9 @@
 #include "import/json/lenient.hpp"
 
 namespace sonde {
-namespace {
 
-// A thread's own strings are let go when they take this much, so that names that never come again
-// do not lie around in every thread.
-constexpr std::size_t kMaxLocalStringBytes = 16 * 1024 * 1024;
-
-}  // namespace
-
-EventReader::EventReader(std::size_t number, Dialect dialect)
-    : number_(number), dialect_(dialect) {}
+EventReader::EventReader(std::size_t number, Dialect dialect, std::size_t most_string_bytes)
+    : number_(number), dialect_(dialect), most_string_bytes_(most_string_bytes) {}
 
 std::unique_ptr<Batch> EventReader::read(const EventBlock& block, std::unique_ptr<Batch> spare) {
   batch_ = spare ? std::move(spare) : std::make_unique<Batch>();
@@ -37,7 +30,7 @@ std::unique_ptr<Batch> EventReader::read(const EventBlock& block, std::unique_pt
 }
 
 void EventReader::forget_strings_if_many() {
-  if (strings_ && strings_->bytes() < kMaxLocalStringBytes) return;
+  if (strings_ && strings_->bytes() < most_string_bytes_) return;
   strings_ = std::make_shared<StringPool>();
   ++epoch_;
   categories_.clear();

@@ -20,7 +20,8 @@ enum class Dialect : std::uint8_t { Kineto, Chrome, MXNet };
 // blocks, so that a name is looked up in the thread's own table only.
 class EventReader {
  public:
-  EventReader(std::size_t number, Dialect dialect);
+  // The reader forgets its strings when they take more than `most_string_bytes`.
+  EventReader(std::size_t number, Dialect dialect, std::size_t most_string_bytes);
 
   // `spare`: a cleared batch whose memory may be used again, or nothing.
   std::unique_ptr<Batch> read(const EventBlock& block, std::unique_ptr<Batch> spare = nullptr);
@@ -56,6 +57,7 @@ class EventReader {
 
   std::size_t number_;
   Dialect dialect_;
+  std::size_t most_string_bytes_;
   std::shared_ptr<StringPool> strings_;
   std::uint64_t epoch_ = 0;
   std::vector<KinetoCategory> categories_;  // by local string

@@ -137,7 +137,8 @@ void add_sample_list(TraceBuilder& builder, FrameTable& frames, const std::strin
     }
     double weight = 1;
     if (sample["weight"].get(at) == simdjson::SUCCESS && !number_of(at, weight)) weight = 1;
-    builder.add_sample({time, track->second, frames.stack(member_text(sample, "sf")), weight});
+    if (builder.takes(Point::Sample, time))
+      builder.add_sample({time, track->second, frames.stack(member_text(sample, "sf")), weight});
   }
   builder.losses().add("sample_unusable", Severity::Warning,
                        "Samples without a usable time; they were passed over.", unusable);

@@ -60,8 +60,12 @@ Result<EventFileFacts> read_trace_events(const ImportInput& input, Dialect diale
                                          TraceBuilder& builder, PairHalves pair) {
   const unsigned threads = thread_count(input.options);
   EventSplitter splitter(input.source);
+  // A thread's own strings are let go when they take this much, so that names that never come again
+  // do not lie around in every thread.
+  const std::size_t most_strings =
+      builder.selection() == nullptr ? std::size_t{16} << 20 : std::size_t{2} << 20;
   std::vector<EventReader> readers;
-  for (std::size_t i = 0; i < threads; ++i) readers.emplace_back(i, dialect);
+  for (std::size_t i = 0; i < threads; ++i) readers.emplace_back(i, dialect, most_strings);
   SpareBatches spares;
   EventAssembler assembler(builder, std::move(pair));
 
@@ -73,8 +77,9 @@ Result<EventFileFacts> read_trace_events(const ImportInput& input, Dialect diale
       [&](Batch& batch) {
         const double done =
             input.disk_bytes == 0 ? 0 : double(batch.disk_offset) / double(input.disk_bytes);
-        builder.make_room(batch.records.size(), batch.operators.size(), batch.launches.size(),
-                          batch.device_work.size(), done);
+        if (builder.selection() == nullptr)
+          builder.make_room(batch.records.size(), batch.operators.size(), batch.launches.size(),
+                            batch.device_work.size(), done);
         assembler.append(batch);
         spares.give(std::move(batch));
       },

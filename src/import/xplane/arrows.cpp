@@ -50,7 +50,7 @@ void Arrows::draw(TraceBuilder& builder) {
     const SliceId* from = producers_.find(consumer.key);
     if (from == nullptr || *from == consumer.slice)
       ++loose;
-    else
+    else if (from->valid())
       builder.add_flow_link(*from, consumer.slice);
   }
   builder.losses().add("loose_flow", Severity::Info,

@@ -18,6 +18,13 @@ class Arrows {
     bool valid() const { return id != kNoNumber; }
   };
 
+  // The number under which a selection knows the work.
+  static std::uint64_t key(Work work) {
+    return mix_bits(static_cast<std::uint64_t>(work.id) * 0x100000001B3ull +
+                    static_cast<std::uint64_t>(work.type));
+  }
+
+  // An invalid slice is one that is left out.
   void produced_by(Work work, SliceId slice) { producers_.get_or_insert(key(work), slice); }
   // An instant has no slice: the one around it will do.
   void produced_at(Work work, TrackId track, Nanos time) {
@@ -38,10 +45,6 @@ class Arrows {
     std::uint64_t key;
     SliceId slice;
   };
-  static std::uint64_t key(Work work) {
-    return mix_bits(static_cast<std::uint64_t>(work.id) * 0x100000001B3ull +
-                    static_cast<std::uint64_t>(work.type));
-  }
   void place_instants(const TraceBuilder& builder, Nanos origin);
 
   FlatMap<SliceId> producers_;

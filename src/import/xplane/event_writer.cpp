@@ -5,6 +5,7 @@
 
 #include "import/text/utf8.hpp"
 #include "import/trace_event/correlation.hpp"
+#include "trace/selection.hpp"
 
 namespace sonde {
 namespace {
@@ -195,7 +196,8 @@ void EventWriter::add_counters(const EventType& type, Nanos time, std::span<cons
       continue;
     }
     if (value != value) continue;
-    builder_.add_counter({time, lines_[line_].track, type.name, stat.key.key, value});
+    if (builder_.takes(Point::Counter, time))
+      builder_.add_counter({time, lines_[line_].track, type.name, stat.key.key, value});
     any = true;
   }
   if (!any) {
@@ -233,7 +235,7 @@ void EventWriter::add_allocation(const EventType& type, const EventFacts& facts,
     const std::int64_t bytes = facts.allocation > 0 ? facts.allocation : known ? *known : 0;
     allocation.bytes = -bytes;
   }
-  builder_.add_allocation(allocation);
+  if (builder_.takes(Point::Allocation, time)) builder_.add_allocation(allocation);
 }
 
 template <class Arg, class Owner>
@@ -270,6 +272,7 @@ bool EventWriter::make_argument(Owner owner, const Stat& stat, std::vector<Arg>&
 }
 
 void EventWriter::add_marker(const EventType& type, Nanos time, std::span<const Stat> stats) {
+  if (!builder_.takes(Point::Marker, time)) return;
   const MarkerId marker = builder_.add_marker({time, lines_[line_].track, type.name});
   marker_args_.clear();
   std::uint64_t binary = 0;
@@ -289,10 +292,14 @@ void EventWriter::follow_region(const EventType& type, const EventFacts& facts, 
     line.region_work = facts.consumes;
   } else if (name == "ThreadpoolListener::StopRegion" && line.region_work.valid()) {
     const Nanos duration = std::max<Nanos>(0, time - line.region_start);
-    const SliceId slice =
-        builder_.add_slice(line.region_start, duration, line.track,
-                           builder_.intern("ThreadpoolListener::Region"), SliceKind::Api);
-    arrows_.consumed_by(line.region_work, slice);
+    constexpr std::string_view kRegion = "ThreadpoolListener::Region";
+    EventFacts region;
+    region.consumes = line.region_work;
+    if (takes(line.region_start, duration, SliceKind::Api, region, kRegion)) {
+      const SliceId slice = builder_.add_slice(line.region_start, duration, line.track,
+                                               builder_.intern(kRegion), SliceKind::Api);
+      arrows_.consumed_by(line.region_work, slice);
+    }
     line.region_work = {};
   }
 }
@@ -357,6 +364,31 @@ void EventWriter::add_arguments(SliceId slice, const EventType& type, std::span<
                         "Binary arguments of more than 256 bytes; they are passed over.", binary);
 }
 
+bool EventWriter::takes(Nanos start, Nanos duration, SliceKind kind, const EventFacts& facts,
+                        std::string_view name) {
+  Selection* selection = builder_.selection();
+  if (selection == nullptr) return true;
+  SliceIds ids;
+  ids.is_call = is_launch_call(kind);
+  if (ids.is_call || is_device_work(kind)) ids.correlation = facts.correlation;
+  if (selection->phase() == Selection::Phase::Neighbours && facts.consumes.valid() &&
+      selection->may_hold(start, start + duration, kind))
+    selection->need_arrow(Arrows::key(facts.consumes));
+  if (selection->takes(start, duration, lines_[line_].track, kind, ids, name) != Taken::No)
+    return true;
+  // Of several that hand the same work on, the first is the one.
+  if (selection->phase() == Selection::Phase::Build && facts.produces.valid() &&
+      selection->needs_arrow(Arrows::key(facts.produces)))
+    arrows_.produced_by(facts.produces, SliceId());
+  return false;
+}
+
+bool EventWriter::takes_instant(Arrows::Work work, Nanos time) {
+  Selection* selection = builder_.selection();
+  return selection == nullptr || selection->takes_arrow_end(Arrows::key(work), lines_[line_].track,
+                                                            time, Selection::Binding::Unknown);
+}
+
 void EventWriter::add(const EventType& type, Nanos start, Nanos duration, std::int64_t duration_ps,
                       std::span<const Stat> stats) {
   ++events_;
@@ -380,7 +412,8 @@ void EventWriter::add(const EventType& type, Nanos start, Nanos duration, std::i
     if (duration_ps == 0 && facts.correlation == kNoNumber && type.name_class == NameClass::Plain &&
         facts.hlo_op != type.name) {
       add_marker(type, start, stats);
-      if (facts.produces.valid()) arrows_.produced_at(facts.produces, line.track, start);
+      if (facts.produces.valid() && takes_instant(facts.produces, start))
+        arrows_.produced_at(facts.produces, line.track, start);
       follow_region(type, facts, start);
       return;
     }
@@ -391,6 +424,7 @@ void EventWriter::add(const EventType& type, Nanos start, Nanos duration, std::i
     name = builder_.intern(std::string(builder_.text(type.name)) + "#" +
                            std::to_string(facts.step_number));
   }
+  if (!takes(start, duration, kind, facts, builder_.text(name))) return;
   const SliceId slice = builder_.add_slice(start, duration, line.track, name, kind);
   add_rows(slice, kind, facts, duration);
   add_arguments(slice, type, stats, facts, duration_ps);

@@ -48,6 +48,10 @@ class EventWriter {
     Arrows::Work region_work{};
   };
 
+  // For a slice of the line at work; where it is left out, what it hands on is noted.
+  bool takes(Nanos start, Nanos duration, SliceKind kind, const EventFacts& facts,
+             std::string_view name);
+  bool takes_instant(Arrows::Work work, Nanos time);
   SliceKind kind_of(const EventType& type, const EventFacts& facts, Nanos start, Nanos end);
   SliceKind host_kind(const EventType& type, const EventFacts& facts, Nanos start, Nanos end);
   bool is_step(const EventType& type, const EventFacts& facts, Nanos start, Nanos end);

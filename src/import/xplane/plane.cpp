@@ -45,7 +45,8 @@ bool field_number(ProtoStream& stream, const ProtoField& field, std::uint64_t en
   return true;
 }
 
-void read_line(ProtoStream& stream, std::uint64_t end, PlaneData& plane, LossLedger& losses) {
+void read_line(ProtoStream& stream, std::uint64_t end, PlaneData& plane, LossLedger& losses,
+               const VisitEvent& visit) {
   LineHead line;
   std::string_view bytes;
   ProtoField field;
@@ -62,7 +63,10 @@ void read_line(ProtoStream& stream, std::uint64_t end, PlaneData& plane, LossLed
         break;
       case 4:
         if (field_bytes(stream, field, end, bytes, losses)) {
-          plane.events.append(bytes);
+          if (visit)
+            visit(plane.lines.size(), bytes);
+          else
+            plane.events.append(bytes);
           ++line.events;
         }
         break;
@@ -196,7 +200,8 @@ std::string_view MessageStore::take_one() {
   return {at + sizeof length, length};
 }
 
-void read_plane(ProtoStream& stream, std::uint64_t end, PlaneData& plane, LossLedger& losses) {
+void read_plane(ProtoStream& stream, std::uint64_t end, PlaneData& plane, LossLedger& losses,
+                const VisitEvent& visit) {
   std::string_view bytes;
   ProtoField field;
   while (stream.next(end, field)) {
@@ -214,7 +219,7 @@ void read_plane(ProtoStream& stream, std::uint64_t end, PlaneData& plane, LossLe
           if (field.wire_type != ProtoField::kBytes)
             stream.skip_value(field, end);
           else if (stream.length(end, size))
-            read_line(stream, stream.offset() + size, plane, losses);
+            read_line(stream, stream.offset() + size, plane, losses, visit);
           break;
         }
         case 4:

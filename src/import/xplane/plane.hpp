@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -74,7 +75,12 @@ struct PlaneData {
 // A single event, name or statistic may be that long; what is longer is passed over and counted.
 inline constexpr std::uint64_t kMaxMessageBytes = 64 * 1024 * 1024;
 
-// Reads one plane that ends at offset `end`, or as much of it as there is.
-void read_plane(ProtoStream& stream, std::uint64_t end, PlaneData& plane, LossLedger& losses);
+// Takes an event of the line of that number, in the plane's own order of lines.
+using VisitEvent = std::function<void(std::size_t line, std::string_view message)>;
+
+// Reads one plane that ends at offset `end`, or as much of it as there is. With `visit` no event is
+// kept: it is handed on as soon as it is read, when the names of the plane are not yet known.
+void read_plane(ProtoStream& stream, std::uint64_t end, PlaneData& plane, LossLedger& losses,
+                const VisitEvent& visit = nullptr);
 
 }  // namespace sonde

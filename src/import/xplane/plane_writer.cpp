@@ -234,7 +234,7 @@ void PlaneWriter::describe(PlaneData& plane) {
   }
 }
 
-void PlaneWriter::write(PlaneData& plane, double done) {
+void PlaneWriter::begin(PlaneData& plane) {
   stat_keys_.assign(plane.stat_names.size(), {});
   stat_texts_.assign(plane.stat_names.size(), {});
   types_.assign(plane.event_metadata.size(), {});
@@ -257,14 +257,26 @@ void PlaneWriter::write(PlaneData& plane, double done) {
         "Names of events or statistics that are damaged; what they name has none.");
   }
   events_.begin_plane(plane.name, process, has_step_numbers);
+}
+
+void PlaneWriter::begin_line(const LineHead& line) {
+  events_.begin_line(line.id, line.display_name.empty() ? line.name : line.display_name);
+}
+
+void PlaneWriter::end() {
+  stat_keys_.clear();
+  types_.clear();
+}
+
+void PlaneWriter::write(PlaneData& plane, double done) {
+  begin(plane);
   for (const LineHead& line : plane.lines) {
-    events_.begin_line(line.id, line.display_name.empty() ? line.name : line.display_name);
+    begin_line(line);
     builder_.make_room(line.events, 0, 0, 0, done);
     plane.events.take(line.events,
                       [&](std::string_view message) { write_event(plane, line, message); });
   }
-  stat_keys_.clear();
-  types_.clear();
+  end();
 }
 
 }  // namespace sonde

@@ -25,13 +25,18 @@ class PlaneWriter {
 
   // `done` (0 … 1) is the part of the input that has been read. Empties the plane.
   void write(PlaneData& plane, double done);
+  // The same in steps, for a plane whose names were read before its events: begin(), then each line
+  // and its events, then end().
+  void begin(PlaneData& plane);
+  void begin_line(const LineHead& line);
+  void write_event(PlaneData& plane, const LineHead& line, std::string_view message);
+  void end();
   const SpaceFacts& facts() const { return facts_; }
 
  private:
   const StatKey& stat_key(const PlaneData& plane, std::int64_t id);
   bool resolve(const PlaneData& plane, const RawStat& raw, Stat& out);
   const EventType& event_type(const PlaneData& plane, std::int64_t id);
-  void write_event(PlaneData& plane, const LineHead& line, std::string_view message);
   void describe(PlaneData& plane);
   void describe_device(const PlaneData& plane, PlaneKind kind);
   void add_property(std::string key, const StatValue& value);

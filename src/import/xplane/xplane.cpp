@@ -1,11 +1,13 @@
 #include "import/xplane/xplane.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <thread>
 
 #include "base/json_writer.hpp"
 #include "import/text/utf8.hpp"
 #include "import/xplane/plane_writer.hpp"
+#include "trace/selection.hpp"
 
 namespace sonde {
 namespace {
@@ -41,6 +43,12 @@ void add_message(std::string_view text, Severity severity, LossLedger& losses) {
                  (is_utf8(text) ? std::string(text) : mend_utf8(text)));
 }
 
+// The planes of a file without their events. Names stand behind the events that use them: who wants
+// a piece only reads them first, in a reading of their own.
+struct SpaceNames {
+  std::vector<PlaneData> planes;
+};
+
 class SpaceReader {
  public:
   SpaceReader(const ImportInput& input, TraceBuilder& builder)
@@ -48,7 +56,16 @@ class SpaceReader {
         builder_(builder),
         stream_(input.source),
         events_(builder),
-        planes_(builder, events_) {}
+        planes_(builder, events_) {
+    Selection* selection = builder.selection();
+    if (selection == nullptr) return;
+    names_known_ = selection->state() != nullptr;
+    if (!names_known_) {
+      selection->state() = std::make_shared<SpaceNames>();
+      selection->ask_again();
+    }
+    names_ = std::static_pointer_cast<SpaceNames>(selection->state());
+  }
 
   Result<bool> run() {
     ProtoField field;
@@ -79,6 +96,11 @@ class SpaceReader {
       return;
     }
     if (!stream_.length(ProtoStream::kNoEnd, size)) return;
+    if (field.number == 1 && names_) {
+      names_known_ ? stream_plane(stream_.offset() + size) : read_names(stream_.offset() + size);
+      report_progress();
+      return;
+    }
     if (field.number == 1) {
       PlaneData plane;
       read_plane(stream_, stream_.offset() + size, plane, builder_.losses());
@@ -97,6 +119,37 @@ class SpaceReader {
         add_message(text, field.number == 2 ? Severity::Error : Severity::Warning,
                     builder_.losses());
     }
+  }
+
+  void read_names(std::uint64_t end) {
+    PlaneData plane;
+    read_plane(stream_, end, plane, builder_.losses(), [](std::size_t, std::string_view) {});
+    if (!plane.name.empty() || !plane.lines.empty()) ++planes_read_;
+    names_->planes.push_back(std::move(plane));
+  }
+
+  void stream_plane(std::uint64_t end) {
+    if (next_plane_ >= names_->planes.size()) {  // the file grew meanwhile
+      stream_.skip(end - stream_.offset());
+      return;
+    }
+    PlaneData& plane = names_->planes[next_plane_++];
+    if (!plane.name.empty() || !plane.lines.empty()) ++planes_read_;
+    planes_.begin(plane);
+    std::size_t lines = 0;  // that were begun
+    const auto begin_lines = [&](std::size_t up_to) {
+      for (; lines < std::min(up_to, plane.lines.size()); ++lines)
+        planes_.begin_line(plane.lines[lines]);
+    };
+    PlaneData again;
+    read_plane(stream_, end, again, builder_.losses(),
+               [&](std::size_t line, std::string_view message) {
+                 begin_lines(line + 1);
+                 if (line < plane.lines.size())
+                   planes_.write_event(plane, plane.lines[line], message);
+               });
+    begin_lines(plane.lines.size());
+    planes_.end();
   }
 
   double done() const {
@@ -123,7 +176,7 @@ class SpaceReader {
     meta.input_bytes = stream_.offset();
     meta.file_events = events_.events();
     // Times count from the start of the profile, but in files that nobody normalised.
-    if (meta.origin > kYear2001) {
+    if (builder_.whole_origin() > kYear2001) {
       meta.wall_clock = true;
     } else if (facts.start_time > 0 && facts.start_time < kMaxTime) {
       meta.wall_clock = true;
@@ -149,6 +202,9 @@ class SpaceReader {
   PlaneWriter planes_;
   std::vector<std::string> hosts_;
   std::uint64_t planes_read_ = 0;
+  std::shared_ptr<SpaceNames> names_;  // null: everything is read at once
+  bool names_known_ = false;
+  std::size_t next_plane_ = 0;
 };
 
 }  // namespace
@@ -173,6 +229,7 @@ bool looks_like_xplane(std::string_view head) {
 
 Result<Trace> import_xplane(const ImportInput& input) {
   TraceBuilder builder;
+  builder.select(input.options.selection);
   SpaceReader reader(input, builder);
   if (Result<bool> read = reader.run(); !read) return read.error();
   return builder.finish();

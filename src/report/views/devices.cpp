@@ -3,6 +3,7 @@
 #include "analysis/devices.hpp"
 #include "analysis/steps.hpp"
 #include "analysis/system_use.hpp"
+#include "analysis/trace_facts.hpp"
 #include "report/views/rows.hpp"
 #include "report/views/system.hpp"
 
@@ -15,12 +16,20 @@ struct DeviceRowOf {
   const NamedTrace* named;
   DeviceStats stats;
   Nanos window = 0;  // from the first step to the last
+  bool timed = true;
 };
 
 struct ThreadRowOf {
   const NamedTrace* named;
   ThreadStats stats;
+  bool timed = true;
 };
+
+// A time of a trace that has times; nothing of others, which tell an order only.
+Cell time_of(Nanos time, bool timed) { return timed ? Cell(time) : Cell(); }
+Cell share_of(Nanos time, Nanos whole, bool timed) {
+  return timed ? share_cell(time, whole) : Cell();
+}
 
 void sort_rows(std::vector<DeviceRowOf>& rows, const std::string& key) {
   if (key == "busy") sort_descending(rows, [](const DeviceRowOf& r) { return r.stats.busy; });
@@ -73,10 +82,11 @@ Block device_block(std::vector<DeviceRowOf> rows, const ReportRequest& request, 
                                                      : Cell(),
          known && stats.properties->multiprocessors > 0 ? Cell(stats.properties->multiprocessors)
                                                         : Cell(),
-         count_cell(stats.streams.size()), count_cell(stats.kernels), stats.kernel_time,
-         stats.copy_time, stats.memset_time, stats.busy,
-         share_cell(stats.busy, row.named->trace.span_end()),
-         share_cell(stats.step_kernel_busy, row.window)});
+         count_cell(stats.streams.size()), count_cell(stats.kernels),
+         time_of(stats.kernel_time, row.timed), time_of(stats.copy_time, row.timed),
+         time_of(stats.memset_time, row.timed), time_of(stats.busy, row.timed),
+         share_of(stats.busy, row.named->trace.span_end(), row.timed),
+         share_of(stats.step_kernel_busy, row.window, row.timed)});
     table.rows.push_back(std::move(cells));
   }
   if (!table.rows.empty()) {
@@ -107,8 +117,8 @@ Block stream_block(const std::vector<DeviceRowOf>& devices, const ReportRequest&
       std::vector<Cell> cells;
       if (several) cells.emplace_back(trace_label(*row.named));
       cells.insert(cells.end(), {static_cast<std::int64_t>(row.stats.id), stream.stream,
-                                 count_cell(stream.slices), stream.busy,
-                                 share_cell(stream.busy, row.named->trace.span_end())});
+                                 count_cell(stream.slices), time_of(stream.busy, row.timed),
+                                 share_of(stream.busy, row.named->trace.span_end(), row.timed)});
       table.rows.push_back(std::move(cells));
     }
   }
@@ -141,9 +151,9 @@ Block thread_block(const std::vector<ThreadRowOf>& threads, const ReportRequest&
     if (several) cells.emplace_back(trace_label(*row.named));
     cells.insert(cells.end(),
                  {thread_title(row.named->trace, row.named->trace.track(row.stats.track)),
-                  count_cell(row.stats.operators), row.stats.operator_time,
-                  share_cell(row.stats.operator_time, row.named->trace.span_end()),
-                  count_cell(row.stats.runtime_calls), row.stats.runtime_time});
+                  count_cell(row.stats.operators), time_of(row.stats.operator_time, row.timed),
+                  share_of(row.stats.operator_time, row.named->trace.span_end(), row.timed),
+                  count_cell(row.stats.runtime_calls), time_of(row.stats.runtime_time, row.timed)});
     table.rows.push_back(std::move(cells));
   }
   cut_rows(table.rows, request, kSensibleRows, out);
@@ -163,17 +173,23 @@ Document devices_view(RunTraces traces, const ReportRequest& request) {
   std::vector<ThreadRowOf> threads;
   GpuTimesById gpus;
   std::size_t programs = 0;
+  bool any_untimed = false;
   for (const NamedTrace& named : traces) {
     if (is_system_trace(named.trace)) continue;
     ++programs;
     const OpTree tree(named.trace);
     const Interval window = break_down_steps(named.trace, tree).window();
     DeviceUse use = device_use(named.trace, window);
-    add_gpu_times(named.trace, use, gpus);
+    const bool timed = has_times(named.trace);
+    any_untimed = any_untimed || !timed;
+    if (timed) add_gpu_times(named.trace, use, gpus);
     for (DeviceStats& stats : use.devices) {
-      devices.push_back({&named, std::move(stats), window.length()});
+      // Kernels of which only counters are known took time, but nobody knows how much.
+      const bool known = timed && (stats.busy > 0 || stats.kernels == 0);
+      any_untimed = any_untimed || !known;
+      devices.push_back({&named, std::move(stats), window.length(), known});
     }
-    for (const ThreadStats& stats : use.threads) threads.push_back({&named, stats});
+    for (const ThreadStats& stats : use.threads) threads.push_back({&named, stats, timed});
   }
   const bool several = programs > 1;
   Document out;
@@ -189,6 +205,11 @@ Document devices_view(RunTraces traces, const ReportRequest& request) {
   out.blocks.push_back(device_block(devices, request, several));
   if (!devices.empty()) out.blocks.push_back(stream_block(devices, request, several));
   out.blocks.push_back(thread_block(threads, request, several));
+  if (any_untimed) {
+    out.blocks.back().notes.emplace_back(
+        "Where the file has no times, it tells what ran and in which order, not how long it took: "
+        "those columns are empty.");
+  }
   return out;
 }
 

@@ -27,14 +27,27 @@ struct Row {
   double mean() const { return static_cast<double>(total) / static_cast<double>(calls); }
 };
 
-std::vector<Row> collect(RunTraces traces) {
+// A trace may have times for everything but its kernels, of which it knows counters only.
+bool timed(const Trace& trace, const std::vector<KernelStats>& kernels) {
+  return has_times(trace) &&
+         (kernels.empty() || std::any_of(kernels.begin(), kernels.end(),
+                                         [](const KernelStats& one) { return one.total > 0; }));
+}
+
+std::vector<Row> collect(RunTraces traces, bool& any_timed) {
   std::map<std::string_view, Row> rows;
-  const auto timed = [](const NamedTrace& named) { return has_times(named.trace); };
-  const bool any_timed = std::any_of(traces.begin(), traces.end(), timed);
+  std::vector<std::vector<KernelStats>> kernels;
+  any_timed = false;
   for (const NamedTrace& named : traces) {
+    kernels.push_back(kernel_stats(named.trace));
+    any_timed = any_timed || timed(named.trace, kernels.back());
+  }
+  auto next = kernels.begin();
+  for (const NamedTrace& named : traces) {
+    const std::vector<KernelStats>& own = *next++;
     // Kernels without a length would spoil the means of those that have one.
-    if (any_timed && !timed(named)) continue;
-    for (const KernelStats& stats : kernel_stats(named.trace)) {
+    if (any_timed && !timed(named.trace, own)) continue;
+    for (const KernelStats& stats : own) {
       Row& row = rows[named.trace.text(stats.name)];
       row.name = named.trace.text(stats.name);
       row.min = row.calls ? std::min(row.min, stats.min) : stats.min;
@@ -58,8 +71,9 @@ std::vector<Row> collect(RunTraces traces) {
   return out;
 }
 
-void sort_rows(std::vector<Row>& rows, const std::string& key) {
-  if (key == "calls") {
+// Without times, those that ran most often come first.
+void sort_rows(std::vector<Row>& rows, const std::string& key, bool times) {
+  if (key == "calls" || (!times && key != "name")) {
     sort_descending(rows, [](const Row& r) { return r.calls; });
   } else if (key == "mean") {
     sort_descending(rows, [](const Row& r) { return r.mean(); });
@@ -81,10 +95,11 @@ const std::vector<std::string>& kernels_sort_keys() {
 
 Block kernels_block(RunTraces traces, const ReportRequest& request, std::size_t sensible,
                     bool brief) {
-  std::vector<Row> rows = collect(traces);
+  bool times = true;
+  std::vector<Row> rows = collect(traces, times);
   Nanos total = 0;
   for (const Row& row : rows) total += row.total;
-  sort_rows(rows, request.sort);
+  sort_rows(rows, request.sort, times);
 
   Block out;
   out.id = "kernels";
@@ -92,6 +107,15 @@ Block kernels_block(RunTraces traces, const ReportRequest& request, std::size_t 
       "No kernels in this trace: nothing ran on a GPU, or GPU activity was not recorded.";
   cut_rows(rows, request, sensible, out);
   Table table;
+  if (!times && !rows.empty()) {
+    out.notes.emplace_back(
+        "The kernels of this trace have no times: how often they ran is all it tells.");
+    table.columns = {{.key = "name", .header = "Kernel", .cut = Cut::Middle, .least = 36},
+                     {.key = "calls", .header = "Calls", .type = CellType::Integer}};
+    for (const Row& row : rows) table.rows.push_back({text_cell(row.name), count_cell(row.calls)});
+    out.content = std::move(table);
+    return out;
+  }
   table.columns = {{.key = "name", .header = "Kernel", .cut = Cut::Middle, .least = 36},
                    {.key = "calls", .header = "Calls", .type = CellType::Integer},
                    {.key = "total_ns", .header = "Total", .type = CellType::Duration},
