@@ -20,6 +20,7 @@
 #include "import/pstats/pstats.hpp"
 #include "import/rocprof/rocprof.hpp"
 #include "import/sonde_run/sonde_run.hpp"
+#include "import/sonde_run/tables/tables.hpp"
 #include "import/speedscope/speedscope.hpp"
 #include "import/tensorflow_json/tensorflow_json.hpp"
 #include "import/tracemalloc/tracemalloc.hpp"
@@ -33,6 +34,7 @@ namespace {
 // Special formats before general ones: every Kineto trace is a Chrome trace too.
 constexpr Importer kImporters[] = {
     {"sonde", "Sonde run", looks_like_sonde_run, import_sonde_run, true},
+    {"tables", "sums and samples of a Sonde run", looks_like_tables, refuse_tables, true, true},
     {"paddle", "PaddlePaddle profiler dump", looks_like_paddle_dump, import_paddle_dump, true},
     {"paddle_json", "PaddlePaddle profiler trace", looks_like_paddle_json, import_paddle_json},
     {"pstats", "Python profile (.prof)", looks_like_pstats, import_pstats, true},

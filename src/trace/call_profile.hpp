@@ -25,6 +25,7 @@ struct CallProfile {
     std::int32_t line = 0;
     std::int64_t calls = 0;            // all of them
     std::int64_t primitive_calls = 0;  // without those from within the function itself
+    StringId qualified_name{};         // "Network.forward", where the writer tells it besides
   };
 
   // The calls of one function by another; at one place of its source where the file tells.
@@ -55,7 +56,8 @@ struct CallProfile {
   bool sampled = false;                 // calls are samples, not calls
   bool call_costs_known = true;         // false: the file only counts calls; their costs are 0
   bool callee_self_known = true;        // false: call_self is 0; the file has call_total only
-  bool self_known = true;  // false: the costs of lines and functions include what they called
+  bool self_known = true;       // false: the costs of lines and functions include what they called
+  bool line_self_known = true;  // false: those of lines do, whatever self_known says of functions
 
   bool empty() const { return functions.empty(); }
   std::size_t bytes() const {

@@ -2,6 +2,7 @@
 
 #include "import/sonde_run/companions.hpp"
 #include "import/sonde_run/cupti/cupti_companion.hpp"
+#include "import/sonde_run/tables/tables.hpp"
 
 namespace sonde {
 
@@ -9,6 +10,7 @@ namespace sonde {
 std::span<const CompanionType> companion_types() {
   static const std::array kTypes = {
       cupti_companion(),
+      CompanionType{".tables", "Sums and samples", looks_like_tables, make_tables_reader},
   };
   return kTypes;
 }

@@ -19,6 +19,7 @@ struct CompanionContext {
   ProcessTracks& tracks;
   TraceBuilder& builder;
   const LoadOptions& options;
+  bool clean_end = true;  // of the recording
 };
 
 // One agent's file of a process, read into the same trace as its recording.

@@ -131,7 +131,8 @@ Result<Trace> import_sonde_run(const ImportInput& input) {
   unsigned threads = input.options.threads;
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   assembler.finish();
-  const auto companions = read_companions(input.path, {clock, *tracks, builder, input.options});
+  const auto companions = read_companions(
+      input.path, {clock, *tracks, builder, input.options, file.header.clean_end == 1});
   assembler.name_tracks();
   builder.nest(threads);
   assembler.add_links();
@@ -143,8 +144,8 @@ Result<Trace> import_sonde_run(const ImportInput& input) {
   meta.producer = "Sonde";
   meta.base_time = clock.wall_base();
   meta.wall_clock = clock.wall_known();
-  meta.input_bytes = file.bytes;
-  meta.file_events = assembler.records();
+  meta.input_bytes += file.bytes;
+  meta.file_events += assembler.records();
   meta.properties.emplace_back("program", json_text(program_of(file.header)));
   meta.properties.emplace_back("pid", std::to_string(file.header.pid));
   meta.properties.emplace_back("parent_pid", std::to_string(file.header.parent_pid));

@@ -43,4 +43,11 @@ bool TickClock::to_nanos(std::uint64_t ticks, Nanos& out) const {
   return true;
 }
 
+bool TickClock::to_duration(std::uint64_t ticks, Nanos& out) const {
+  const auto nanos = static_cast<unsigned __int128>(ticks) * numerator_ / denominator_;
+  if (nanos > static_cast<unsigned __int128>(kMaxDuration)) return false;
+  out = static_cast<Nanos>(nanos);
+  return true;
+}
+
 }  // namespace sonde

@@ -15,6 +15,9 @@ class TickClock {
   // False for ticks that lie further from the start of the recording than any recording lasts.
   bool to_nanos(std::uint64_t ticks, Nanos& out) const;
 
+  // A length. False where it is more than any recording lasts.
+  bool to_duration(std::uint64_t ticks, Nanos& out) const;
+
   // False where the header tells neither a rate nor two readings: a tick counts as a nanosecond.
   bool rate_known() const { return rate_known_; }
   // Wall-clock time of monotonic time 0.
