@@ -26,7 +26,9 @@ CallSums from_profile(const Trace& trace) {
   }
   sums.call_self = profile.call_self;
   sums.call_total = profile.call_total;
-  std::vector<std::size_t> order(profile.lines.size());
+  // Lines that include what they called do not add up to what functions cost by themselves.
+  const bool lines_fit = profile.line_self_known || !profile.self_known;
+  std::vector<std::size_t> order(lines_fit ? profile.lines.size() : 0);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return profile.lines[a].function < profile.lines[b].function;
@@ -172,9 +174,11 @@ class TreeSums {
 }  // namespace
 
 Result<CallSums> sum_calls(const Trace& trace, const std::string& weight) {
+  // Exact sums before estimates, unless they lack what a graph of calls is made of.
   const CallProfile& profile = trace.call_profile();
-  if (!profile.empty() && !profile.types.empty() && trace.samples().empty() &&
-      (weight.empty() || weight == "time"))
+  const bool sums_tell = profile.self_known || trace.samples().empty();
+  if (!profile.empty() && !profile.types.empty() && sums_tell &&
+      (weight.empty() || weight == "time" || weight == "calls"))
     return from_profile(trace);
   Result<std::vector<CallTree>> trees = build_call_trees(trace, {weight, false});
   if (!trees) return trees.error();

@@ -260,6 +260,45 @@ std::vector<CallTree> from_allocations(const Trace& trace, const CallTreeOptions
   return roots.take();
 }
 
+constexpr std::string_view kSiteTypes[] = {"alloc_space", "inuse_space", "peak_space",
+                                           "alloc_objects"};
+
+// The place of a type among those of allocation sites; kNoType where it is none.
+constexpr std::size_t kNoType = SIZE_MAX;
+std::size_t site_type(std::string_view weight) {
+  if (weight.empty() || weight == "memory") return 0;
+  for (std::size_t i = 0; i < std::size(kSiteTypes); ++i) {
+    if (kSiteTypes[i] == weight) return i;
+  }
+  return kNoType;
+}
+
+// What each stack allocated over the whole run, still has, had at the peak, and how often.
+std::vector<CallTree> from_sites(const Trace& trace, std::size_t main_type) {
+  std::vector<CallValueType> types;
+  for (const std::string_view name : kSiteTypes) {
+    types.push_back({std::string(name), name == "alloc_objects" ? "count" : "bytes"});
+  }
+  CallTree tree(std::move(types));
+  tree.source = CallTree::Source::Sites;
+  tree.main_type = main_type;
+  std::vector<StackId> way;
+  for (const ProcessMemory::Site& site : trace.process_memory().sites) {
+    std::uint32_t node = site.stack.valid() ? stack_node(trace, tree, 0, site.stack, way)
+                                            : tree.child(0, tree.frame("(outside of everything)"));
+    if (site.native) node = tree.child(node, tree.frame("(native memory)"));
+    tree.add(node, 0, static_cast<double>(site.allocated_bytes));
+    // More may be freed than was allocated since the recording began.
+    tree.add(node, 1, static_cast<double>(std::max<std::int64_t>(site.live_bytes(), 0)));
+    tree.add(node, 2, static_cast<double>(site.peak_bytes));
+    tree.add(node, 3, static_cast<double>(site.allocations));
+    tree.count(node, site.allocations);
+  }
+  std::vector<CallTree> out;
+  out.push_back(std::move(tree));
+  return out;
+}
+
 bool is_time(std::string_view unit) {
   return unit == "ns" || unit == "nanoseconds" || unit == "us" || unit == "ms" || unit == "s" ||
          unit == "microseconds" || unit == "milliseconds" || unit == "seconds";
@@ -293,6 +332,10 @@ Error nothing_there(const Trace& trace, const std::string& weight) {
     if (allocation.bytes <= 0) continue;
     add("memory");
     break;
+  }
+  if (!trace.process_memory().sites.empty()) {
+    add("memory");
+    for (const std::string_view name : kSiteTypes) add(name);
   }
   if (weight.empty() || known.empty()) {
     return {ErrorCode::Unsupported,
@@ -331,6 +374,10 @@ Result<std::vector<CallTree>> build_call_trees(const Trace& trace, const CallTre
   if (weight.empty() || weight == "memory") {
     std::vector<CallTree> trees = from_allocations(trace, options);
     if (not_empty(trees)) return trees;
+  }
+  if (const std::size_t type = site_type(weight);
+      type != kNoType && !trace.process_memory().sites.empty()) {
+    return from_sites(trace, type);
   }
   return nothing_there(trace, weight);
 }

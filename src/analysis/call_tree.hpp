@@ -35,7 +35,7 @@ class CallTree {
     std::uint32_t frame = 0;  // the root has none
     std::int64_t count = 0;   // slices, calls, samples or allocations that ended here
   };
-  enum class Source : std::uint8_t { Samples, Slices, CallProfile, Allocations };
+  enum class Source : std::uint8_t { Samples, Slices, CallProfile, Allocations, Sites };
 
   explicit CallTree(std::vector<CallValueType> types) : types_(std::move(types)) {
     nodes_.emplace_back();
@@ -80,7 +80,8 @@ class CallTree {
 
 struct CallTreeOptions {
   // "time", "memory", "samples" or the name of a type of samples; empty: the best that there is, in
-  // the order samples, slices, call profile, allocations.
+  // the order samples, slices, call profile, allocations, places of allocations. Of these places
+  // there are also "alloc_space" (as "memory"), "inuse_space", "peak_space" and "alloc_objects".
   std::string weight;
   // A tree for each track, instead of one in which the tracks, where there are several, are the
   // outermost frames.

@@ -1,5 +1,6 @@
 #include "analysis/function_profile.hpp"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -18,11 +19,13 @@ FunctionProfile counted_profile(const Trace& trace) {
   }
   out.calls_are_samples = from.sampled;
   out.self_known = from.self_known;
+  out.line_self_known = from.self_known && from.line_self_known;
   out.call_costs_known = from.call_costs_known;
   out.callee_self_known = from.callee_self_known && from.call_costs_known;
   for (const CallProfile::Function& row : from.functions) {
     out.functions.push_back({trace.text(row.name), trace.text(row.file), trace.text(row.module),
-                             row.line, row.calls, row.primitive_calls});
+                             row.line, row.calls, row.primitive_calls,
+                             trace.text(row.qualified_name)});
   }
   const auto copy = [](const std::vector<std::int64_t>& list) {
     return std::vector<double>(list.begin(), list.end());
@@ -54,6 +57,35 @@ FunctionProfile counted_profile(const Trace& trace) {
   return out;
 }
 
+bool contains(const std::vector<ProfileSource>& list, ProfileSource source) {
+  return std::find(list.begin(), list.end(), source) != list.end();
+}
+
+bool has_slices_of_functions(const Trace& trace) {
+  for (const SliceId slice : all_slices(trace)) {
+    const TrackType type = trace.track(trace.slices().track(slice)).type;
+    const SliceKind kind = trace.slices().kind(slice);
+    if ((type == TrackType::Thread || type == TrackType::Async) && kind != SliceKind::Span &&
+        !is_device_work(kind)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The best one first. Exact sums come before samples, unless they do not tell what is asked for.
+std::vector<ProfileSource> sources_of(const Trace& trace, ProfileNeed need) {
+  std::vector<ProfileSource> out;
+  const CallProfile& sums = trace.call_profile();
+  if (!sums.empty()) out.push_back(ProfileSource::Counted);
+  if (!trace.samples().empty()) {
+    const bool better = need == ProfileNeed::Lines ? sums.lines.empty() : !sums.self_known;
+    out.insert(better ? out.begin() : out.end(), ProfileSource::Samples);
+  }
+  if (has_slices_of_functions(trace)) out.push_back(ProfileSource::Slices);
+  return out;
+}
+
 void sum_whole(FunctionProfile& profile) {
   const std::size_t types = profile.costs.size();
   profile.whole.assign(types, 0);
@@ -73,6 +105,7 @@ class Sum {
       into_.calls_are_samples = from.calls_are_samples;
     }
     into_.self_known = into_.self_known && from.self_known;
+    into_.line_self_known = into_.line_self_known && from.line_self_known;
     into_.call_costs_known = into_.call_costs_known && from.call_costs_known;
     into_.callee_self_known = into_.callee_self_known && from.callee_self_known;
     std::vector<std::size_t> columns;
@@ -173,29 +206,63 @@ class Sum {
 
 }  // namespace
 
-FunctionProfile function_profile(const Trace& trace) {
+FunctionProfile function_profile(const Trace& trace, const ProfileChoice& choice) {
+  const std::vector<ProfileSource> sources = sources_of(trace, choice.need);
   FunctionProfile out;
-  if (!trace.call_profile().empty()) {
-    out = counted_profile(trace);
-  } else if (!trace.samples().empty()) {
-    out = sampled_profile(trace);
-  } else {
-    out = slice_profile(trace);
+  if (sources.empty()) return out;
+  if (choice.source != ProfileSource::None && !contains(sources, choice.source)) return out;
+  switch (choice.source == ProfileSource::None ? sources.front() : choice.source) {
+    case ProfileSource::None:
+      break;
+    case ProfileSource::Counted:
+      out = counted_profile(trace);
+      break;
+    case ProfileSource::Samples:
+      out = sampled_profile(trace);
+      break;
+    case ProfileSource::Slices:
+      out = slice_profile(trace);
+      break;
   }
   sum_whole(out);
   return out;
 }
 
-FunctionProfile function_profile(std::span<const NamedTrace> traces, std::size_t* left_out) {
-  if (traces.size() == 1) return function_profile(traces.front().trace);
+std::vector<ProfileSource> profile_sources(std::span<const NamedTrace> traces, ProfileNeed need) {
+  std::vector<ProfileSource> first;
+  std::vector<ProfileSource> others;
+  for (const NamedTrace& named : traces) {
+    const std::vector<ProfileSource> sources = sources_of(named.trace, need);
+    if (sources.empty()) continue;
+    first.push_back(sources.front());
+    others.insert(others.end(), sources.begin(), sources.end());
+  }
+  std::vector<ProfileSource> out;
+  if (first.empty()) return out;
+  // What one trace thinks best of all.
+  out.push_back(*std::min_element(first.begin(), first.end()));
+  std::sort(others.begin(), others.end());
+  for (const ProfileSource source : others) {
+    if (!contains(out, source)) out.push_back(source);
+  }
+  return out;
+}
+
+FunctionProfile function_profile(std::span<const NamedTrace> traces, std::size_t* left_out,
+                                 const ProfileChoice& choice) {
+  if (traces.size() == 1) return function_profile(traces.front().trace, choice);
   FunctionProfile out;
+  ProfileChoice one_source = choice;
+  if (choice.source == ProfileSource::None) {
+    const std::vector<ProfileSource> sources = profile_sources(traces, choice.need);
+    if (!sources.empty()) one_source.source = sources.front();
+  }
   Sum sum(out);
   for (const NamedTrace& named : traces) {
-    const FunctionProfile one = function_profile(named.trace);
-    if (one.source == ProfileSource::None) continue;
-    if (out.source == ProfileSource::None || out.source == one.source) {
+    const FunctionProfile one = function_profile(named.trace, one_source);
+    if (one.source != ProfileSource::None) {
       sum.add(one);
-    } else if (left_out != nullptr) {
+    } else if (left_out != nullptr && !sources_of(named.trace, choice.need).empty()) {
       ++*left_out;
     }
   }

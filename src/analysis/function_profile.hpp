@@ -34,8 +34,11 @@ struct FunctionProfile {
     std::string_view file;
     std::string_view module;
     std::int32_t line = 0;
-    std::int64_t calls = 0;            // of samples: how many have it on their stack
-    std::int64_t primitive_calls = 0;  // without those from within the function itself
+    std::int64_t calls = 0;             // of samples: how many have it on their stack
+    std::int64_t primitive_calls = 0;   // without those from within the function itself
+    std::string_view qualified_name{};  // "Network.forward", where it is known besides
+
+    std::string_view best_name() const { return qualified_name.empty() ? name : qualified_name; }
   };
   struct Call {
     std::uint32_t caller = 0;
@@ -64,7 +67,8 @@ struct FunctionProfile {
   std::vector<double> line_total;  // with what was called there; of samples only, else empty
 
   bool calls_are_samples = false;
-  bool self_known = true;         // false: the costs of a line include what it called
+  bool self_known = true;         // false: the costs of functions include what they called
+  bool line_self_known = true;    // false: the costs of a line include what it called
   bool call_costs_known = true;   // false: calls are counted only
   bool callee_self_known = true;  // false: call_self is 0
 
@@ -76,13 +80,25 @@ struct FunctionProfile {
   }
 };
 
-// From sums, else from samples, else from slices of threads: what the trace has.
-FunctionProfile function_profile(const Trace& trace);
+// What a profile is wanted for: a trace may know functions from one source and lines from another.
+enum class ProfileNeed : std::uint8_t { Functions, Lines };
 
-// The sum over all traces; functions are the same where name, file, module and line are. Traces
-// whose numbers come from another source than the first one's are left out: `left_out` counts them.
+struct ProfileChoice {
+  ProfileNeed need = ProfileNeed::Functions;
+  ProfileSource source = ProfileSource::None;  // None: the best that there is
+};
+
+// From sums, else from samples, else from slices of threads: what the trace has.
+FunctionProfile function_profile(const Trace& trace, const ProfileChoice& choice = {});
+
+// The sum over all traces; functions are the same where name, file, module and line are. All
+// numbers come from one source, the best that one of the traces has: `left_out` counts the traces
+// that have others only.
 FunctionProfile function_profile(std::span<const NamedTrace> traces,
-                                 std::size_t* left_out = nullptr);
+                                 std::size_t* left_out = nullptr, const ProfileChoice& choice = {});
+
+// All sources that one of the traces has for the need, the best one first.
+std::vector<ProfileSource> profile_sources(std::span<const NamedTrace> traces, ProfileNeed need);
 
 // The profile with one of its costs only.
 FunctionProfile with_one_cost(FunctionProfile profile, std::size_t cost);

@@ -109,6 +109,8 @@ void CutOptions::define(Options& options) {
   options.text(step, "--step", "N", "only this step, or steps as in 3-5");
   Option& ranks = options.integer(rank, "--rank", "R", "only the trace of this rank");
   ranks.lowest = 0;
+  options.text(process, "--process", "PROCESS",
+               "only this process of a recorded run: its pid, or the name of its file");
   Option& kinds = options.text(kind, "--kind", "KIND[,KIND]", "only these kinds of events");
   kinds.choices = kind_words();
 }

@@ -18,11 +18,12 @@ struct CutOptions {
   std::string step;
   std::string kind;
   std::int64_t rank = kAnyRank;
+  std::string process;  // pid, or the name of its file
 
   static constexpr std::int64_t kAnyRank = -1;
 
   void define(Options& options);
-  bool any() const { return picks() || rank != kAnyRank; }
+  bool any() const { return picks() || rank != kAnyRank || !process.empty(); }
   // Whether they leave out parts of a trace, and not only whole ones.
   bool picks() const { return !from.empty() || !to_time.empty() || !step.empty() || !kind.empty(); }
 

@@ -30,6 +30,7 @@ Result<TraceSet> read_pieces(const ExportJob& job) {
   TraceSet pieces;
   std::vector<Error> skipped;
   std::string ranks;
+  std::string processes;
   for (const std::string& path : job.paths) {
     Result<std::vector<TraceFile>> files = find_trace_files(path);
     if (!files) {
@@ -67,11 +68,24 @@ Result<TraceSet> read_pieces(const ExportJob& job) {
         if (rank >= 0) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
         continue;
       }
+      if (!job.cut.process.empty() && !is_process(piece->trace, file.worker, job.cut.process)) {
+        processes += (processes.empty() ? "" : ", ") + file.worker;
+        continue;
+      }
       pieces.push_back({file.run, file.worker, file.path, std::move(piece->trace)});
     }
   }
   progress.finish();
-  if (pieces.empty() && !skipped.empty() && ranks.empty()) return skipped.front();
+  if (pieces.empty() && !skipped.empty() && ranks.empty() && processes.empty()) {
+    return skipped.front();
+  }
+  if (pieces.empty() && !processes.empty()) {
+    return Error{ErrorCode::NoTraces,
+                 "no process '" + job.cut.process + "'",
+                 job.paths.empty() ? std::string() : job.paths.front(),
+                 {},
+                 "there are " + processes};
+  }
   if (pieces.empty()) {
     return Error{ErrorCode::NoTraces,
                  "no trace of rank " + std::to_string(job.cut.rank),
@@ -215,8 +229,9 @@ void ExportJob::define_format(Options& options, const std::string& flags) {
 void ExportJob::define_looks(Options& options) {
   Option& weights = options.text(weight, "--weight", "WEIGHT",
                                  "what stacks are weighed by: time, memory, samples, or a type of "
-                                 "samples of the file");
-  weights.choices = {"time", "memory", "samples"};
+                                 "samples of the file: wall, cpu, gil and idle of a Python run, "
+                                 "alloc_space, inuse_space and peak_space of its memory");
+  weights.choices = {"time", "memory", "samples", "wall", "cpu", "gil", "idle"};
   weights.default_text = "the best that the trace has";
   Option& pixels = options.integer(width, "--width", "PIXELS", "how wide a flame graph is");
   pixels.lowest = 200;
@@ -297,7 +312,8 @@ int ExportJob::run(const std::string& command) {
   }
   if (std::optional<Error> error = (*file)->commit()) return report_failure(*error, command);
   const std::string lacking = beyond_stacks(input.trace);
-  if (exporter.stacks && exporter.name != "speedscope" && !lacking.empty())
+  if (exporter.stacks && exporter.name != "speedscope" && exporter.name != "heatmap" &&
+      !lacking.empty())
     notes->push_back(lacking);
   if (!notes->empty()) {
     std::string line(exporter.name);

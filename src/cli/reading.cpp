@@ -27,4 +27,12 @@ void warn_of_losses(const TraceSet& traces) {
   }
 }
 
+bool is_process(const Trace& trace, const std::string& worker, const std::string& process) {
+  if (worker == process) return true;
+  for (const auto& [key, value] : trace.meta().properties) {
+    if (key == "pid" && value == process) return true;
+  }
+  return false;
+}
+
 }  // namespace sonde

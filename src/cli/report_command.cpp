@@ -37,6 +37,29 @@ std::string sort_keys_text() {
 
 }  // namespace
 
+Result<bool> ReportCommand::keep_asked(TraceSet& traces) const {
+  if (process_.empty() && rank_ == kAnyRank) return true;
+  std::string known;
+  std::erase_if(traces, [&](const NamedTrace& named) {
+    const std::int64_t own = named.trace.meta().rank;
+    const bool process = process_.empty() || is_process(named.trace, named.worker, process_);
+    const bool rank = rank_ == kAnyRank || own == rank_;
+    if (!process || !rank) {
+      const std::string name =
+          rank_ != kAnyRank && own >= 0 ? "rank " + std::to_string(own) : named.worker;
+      known += (known.empty() ? "" : ", ") + name;
+    }
+    return !process || !rank;
+  });
+  if (!traces.empty()) return true;
+  return Error{ErrorCode::NoTraces,
+               process_.empty() ? "no trace of rank " + std::to_string(rank_)
+                                : "no process '" + process_ + "' in what was read",
+               {},
+               {},
+               "there are " + known};
+}
+
 CommandInfo ReportCommand::info() const {
   CommandInfo info;
   info.name = "report";
@@ -108,6 +131,36 @@ void ReportCommand::define(Options& options) {
   group.choices = {"input_shape", "stack"};
   group.only_choices = true;
 
+  options.text(
+      request_.filter, "--filter", "TEXT",
+      "only rows with this text in the name of a function, a file, a module or a type; for "
+      "functions, callgraph, lines, stacks, source, memory, memory-lines and objects");
+  Option& from = options.text(request_.from, "--from", "SOURCE",
+                              "what functions and lines are made of, where there is a choice");
+  from.choices = {"calls", "samples", "slices"};
+  from.only_choices = true;
+  from.default_text = "exact sums of calls, else samples, else slices";
+  Option& weight = options.text(request_.weight, "--weight", "COST",
+                                "which cost functions, lines and stacks are shown by, where there "
+                                "are several: wall, cpu, gil, idle, ...");
+  weight.choices = {"wall", "cpu", "gil", "idle"};
+  weight.default_text = "the first one";
+  Option& source =
+      options.text(request_.file, "--file", "FILE", "the file that the view source shows");
+  source.hint = ValueHint::File;
+  source.default_text = "a list of the files";
+  Option& snapshot = options.text(request_.snapshot, "--snapshot", "LABEL",
+                                  "which snapshot the view objects shows: its label or number");
+  snapshot.default_text = "the last one";
+  options.text(request_.against, "--against", "LABEL",
+               "the snapshot that it is compared with, in the view objects");
+  Option& process = options.text(process_, "--process", "PROCESS",
+                                 "only this process of a run: its pid, or the name of its file");
+  process.default_text = "all of them together";
+  Option& rank = options.integer(rank_, "--rank", "N", "only this rank of a run");
+  rank.lowest = 0;
+  rank.default_text = "all of them together";
+
   Option& op = options.text(request_.op_name, "--operator", "NAME",
                             "the operator that the view operation/stack is about");
   op.default_text = "";
@@ -141,8 +194,11 @@ int ReportCommand::run() {
     if (!newest) return report_failure(usage_error(newest.error().text()), "report");
     paths_.push_back(*newest);
   }
-  const Result<TraceSet> traces = read_traces(paths_);
+  Result<TraceSet> traces = read_traces(paths_);
   if (!traces) return report_failure(traces.error(), "report");
+  if (const Result<bool> kept = keep_asked(*traces); !kept) {
+    return report_failure(kept.error(), "report");
+  }
   Result<std::string> text = (*view)->render(*traces, request_);
   if (!text) return report_failure(text.error(), "report");
   // The other layouts have a place for losses or say nothing but their peers' words.

@@ -17,13 +17,19 @@ class ReportCommand : public Command {
   int run() override;
 
  private:
+  // Leaves the process or rank that is asked for; an Error where there is none.
+  Result<bool> keep_asked(TraceSet& traces) const;
+
   std::vector<std::string> paths_;
   ReportRequest request_;
   std::int64_t limit_ = kNoLimit;
   std::string color_ = "auto";
   std::string output_;
+  std::string process_;
+  std::int64_t rank_ = kAnyRank;
 
   static constexpr std::int64_t kNoLimit = INT64_MIN;
+  static constexpr std::int64_t kAnyRank = -1;
 };
 
 }  // namespace sonde

@@ -3,6 +3,7 @@
 
 #include "export/chrome/chrome.hpp"
 #include "export/exporter.hpp"
+#include "export/heatmap/heatmap.hpp"
 #include "export/model/csv.hpp"
 #include "export/model/json.hpp"
 #include "export/perfetto/perfetto.hpp"
@@ -14,6 +15,7 @@
 #include "export/stacks/pprof.hpp"
 #include "export/stacks/pstats.hpp"
 #include "export/stacks/speedscope.hpp"
+#include "export/vprof/vprof.hpp"
 
 namespace sonde {
 namespace {
@@ -68,6 +70,13 @@ const std::array kExporters = {
              kStacks,
              write_pstats},
     Exporter{"dot", "a call graph for Graphviz", {".dot", ".gv"}, kText, kStacks, write_dot},
+    Exporter{"vprof", "for vprof's viewer", {".vprof.json"}, kText, kStacks, write_vprof},
+    Exporter{"heatmap",
+             "a page of the source with time, hits and memory of each line, for a browser",
+             {".html"},
+             kText,
+             kStacks,
+             write_heatmap},
     Exporter{"csv",
              "everything as one table; with --view, a report's table",
              {".csv"},

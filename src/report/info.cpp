@@ -87,6 +87,14 @@ Block file_block(const NamedTrace& named, const TraceFacts& counted) {
     facts.push_back(
         {"lines", "Lines of source", count_cell(profile.lines.size()), CellType::Integer, ""});
   }
+  if (const ProcessMemory& memory = trace.process_memory(); !memory.empty()) {
+    facts.push_back({"memory_sites", "Places of allocations", count_cell(memory.sites.size()),
+                     CellType::Integer, ""});
+    facts.push_back({"memory_lines", "Lines with memory", count_cell(memory.lines.size()),
+                     CellType::Integer, ""});
+    facts.push_back({"object_snapshots", "Snapshots of objects",
+                     count_cell(memory.snapshots.size()), CellType::Integer, ""});
+  }
   facts.push_back({"launch_links", "Launch links", count_cell(trace.launch_to_device().size()),
                    CellType::Integer, ""});
   facts.push_back({"backward_links", "Forward-backward links",

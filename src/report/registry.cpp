@@ -21,9 +21,14 @@
 #include "report/views/kernels.hpp"
 #include "report/views/lines.hpp"
 #include "report/views/memcpy.hpp"
+#include "report/views/memory.hpp"
+#include "report/views/memory_lines.hpp"
 #include "report/views/memory_profile.hpp"
+#include "report/views/objects.hpp"
 #include "report/views/operators.hpp"
 #include "report/views/overview.hpp"
+#include "report/views/profile_choice.hpp"
+#include "report/views/source.hpp"
 #include "report/views/stacks.hpp"
 #include "report/views/steps.hpp"
 #include "report/views/summary.hpp"
@@ -36,17 +41,26 @@ constexpr std::size_t kTorchStackFrames = 5;
 
 const std::vector<std::string> kAllFormats = {"text", "json", "csv", "markdown"};
 
+// Whether the traces have what the request names; run before the view is built.
+using CheckRequest = Result<bool> (*)(RunTraces, const ReportRequest&);
+
 ReportView sonde_view(std::string name, std::string description, std::vector<std::string> sort_keys,
-                      std::vector<std::string> groupings, BuildDocument build) {
-  return {"sonde",
-          std::move(name),
-          std::move(description),
-          std::move(sort_keys),
-          std::move(groupings),
-          kAllFormats,
-          [build](const TraceSet& traces, const ReportRequest& request) -> Result<std::string> {
-            return report_documents(traces, request, build);
-          }};
+                      std::vector<std::string> groupings, BuildDocument build,
+                      CheckRequest check = nullptr, std::vector<std::string> other_sort_keys = {}) {
+  return {
+      "sonde",
+      std::move(name),
+      std::move(description),
+      std::move(sort_keys),
+      std::move(groupings),
+      kAllFormats,
+      [build, check](const TraceSet& traces, const ReportRequest& request) -> Result<std::string> {
+        if (check != nullptr) {
+          if (Result<bool> good = check(traces, request); !good) return good.error();
+        }
+        return report_documents(traces, request, build);
+      },
+      std::move(other_sort_keys)};
 }
 
 // One line of JSON per worker.
@@ -235,11 +249,21 @@ std::vector<ReportView> make_views() {
   views.push_back(sonde_view("devices", "GPUs, streams and host threads", devices_sort_keys(), {},
                              devices_view));
   views.push_back(sonde_view("functions", "functions with their calls and their time",
-                             functions_sort_keys(), {}, functions_view));
+                             functions_sort_keys(), {}, functions_view, check_functions,
+                             {"tottime", "time", "cumulative", "cumtime", "ncalls", "pcalls",
+                              "filename", "module", "line"}));
   views.push_back(sonde_view("callgraph", "who calls each function, and whom it calls",
-                             callgraph_sort_keys(), {}, callgraph_view));
+                             callgraph_sort_keys(), {}, callgraph_view, check_functions));
   views.push_back(sonde_view("lines", "lines of source with their hits and time", lines_sort_keys(),
-                             {}, lines_view));
+                             {}, lines_view, check_lines));
+  views.push_back(sonde_view("source", "one file of source, with what each line cost",
+                             source_sort_keys(), {}, source_view, check_source));
+  views.push_back(sonde_view("memory", "the memory of processes over time, and its peak",
+                             {"peak", "last", "name"}, {}, memory_view));
+  views.push_back(sonde_view("memory-lines", "allocations by line of source",
+                             memory_lines_sort_keys(), {}, memory_lines_view));
+  views.push_back(sonde_view("objects", "objects by type, at a moment and between two",
+                             objects_sort_keys(), {}, objects_view, check_objects));
   views.push_back(sonde_view("stacks", "the heaviest call stacks", {}, {}, stacks_view));
   views.push_back(sonde_view("overview", "step time and its parts, as XProf divides it", {}, {},
                              overview_view));

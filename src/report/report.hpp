@@ -25,6 +25,12 @@ struct ReportRequest {
   bool thread_sep = false;  // each thread by itself; for style paddle, as the two below
   std::string op_detail;    // "on", "off" or empty
   std::string time_unit;    // "s", "ms", "us", "ns" or empty
+  std::string filter;       // only rows that have this text in a name, a file or a module; any case
+  std::string from;         // functions and lines: "calls", "samples", "slices"; empty: the best
+  std::string weight;  // which cost, where there are several: "wall", "cpu"; empty: the view's own
+  std::string file;    // the source file that a view about one file is about
+  std::string snapshot;  // of objects: its label or number; empty: the last one
+  std::string against;   // the snapshot that it is compared with
   RenderOptions render;
 
   bool for_programs() const { return format == "json" || format == "csv"; }

@@ -192,9 +192,9 @@ void TraceCopier::copy_points() {
     to_.add_allocation(copy);
   }
   if (!filter_.samples || from_.samples().empty()) return;
-  for (const SampleType& type : from_.sample_types())
-    sample_types_.push_back(
-        to_.add_sample_type({string(type.name), string(type.unit), type.timed}));
+  for (const SampleType& type : from_.sample_types()) {
+    sample_types_.push_back(sample_type({string(type.name), string(type.unit), type.timed}));
+  }
   for (const Sample& sample : from_.samples()) {
     if (!in_windows(sample.time, sample.time)) continue;
     Sample copy = sample;
@@ -206,33 +206,18 @@ void TraceCopier::copy_points() {
   }
 }
 
-void TraceCopier::copy_call_profile() {
-  if (!filter_.windows.empty() || !to_.call_profile().empty()) return;
-  CallProfile copy = from_.call_profile();
-  for (CostType& type : copy.types) type = {string(type.name), string(type.unit)};
-  for (CallProfile::Function& function : copy.functions) {
-    function.name = string(function.name);
-    function.file = string(function.file);
-    function.module = string(function.module);
+// The same type of several traces is one.
+std::uint32_t TraceCopier::sample_type(const SampleType& type) {
+  std::vector<SampleType>* const known = changes_.sample_types;
+  if (known == nullptr) return to_.add_sample_type(type);
+  for (std::size_t i = 0; i < known->size(); ++i) {
+    const SampleType& other = (*known)[i];
+    if (other.name == type.name && other.unit == type.unit && other.timed == type.timed) {
+      return static_cast<std::uint32_t>(i);
+    }
   }
-  for (CallProfile::Line& line : copy.lines) line.file = string(line.file);
-  to_.call_profile() = std::move(copy);
-}
-
-void TraceCopier::copy_process_memory() {
-  if (!filter_.windows.empty() || !to_.process_memory().empty()) return;
-  ProcessMemory copy = from_.process_memory();
-  for (ProcessMemory::Site& site : copy.sites) site.stack = stack(site.stack);
-  for (ProcessMemory::Line& line : copy.lines) {
-    line.file = string(line.file);
-    line.function = string(line.function);
-  }
-  for (ProcessMemory::Snapshot& snapshot : copy.snapshots) {
-    snapshot.label = string(snapshot.label);
-    snapshot.time += changes_.shift;
-    for (ProcessMemory::ObjectType& type : snapshot.types) type.name = string(type.name);
-  }
-  to_.process_memory() = std::move(copy);
+  known->push_back(type);
+  return to_.add_sample_type(type);
 }
 
 void TraceCopier::copy_links_of(const Links& links, void (TraceBuilder::*add)(SliceId, SliceId)) {

@@ -15,11 +15,14 @@ class TraceCopier {
     Nanos shift = 0;             // added to all times
     std::string label;           // in front of the names of processes
     std::int64_t id_offset = 0;  // added to correlation and external ids, which count in one file
+    // Those that the builder has already; null: none.
+    std::vector<SampleType>* sample_types = nullptr;
   };
   TraceCopier(const Trace& from, const TraceFilter& filter, TraceBuilder& to, Changes changes);
 
   void copy_slices();
   void copy_points();
+  // Sums are added to those that the builder has already.
   void copy_call_profile();
   void copy_process_memory();
   void copy_links();
@@ -30,6 +33,7 @@ class TraceCopier {
   StringId string(StringId id);
   TrackId track(TrackId id);
   StackId stack(StackId id);
+  std::uint32_t sample_type(const SampleType& type);
   std::int64_t moved(std::int64_t id) const {
     return id == kNoNumber || id <= 0 ? id : id + changes_.id_offset;
   }

@@ -42,6 +42,7 @@ Trace merge_traces(const std::vector<const Trace*>& traces,
   meta.wall_clock = clock;
   meta.base_time = first;
   std::vector<std::unique_ptr<TraceCopier>> copiers;
+  std::vector<SampleType> sample_types;
   for (std::size_t i = 0; i < traces.size(); ++i) {
     const TraceMeta& own = traces[i]->meta();
     // Ids count within one file: of several files they mean nothing to a reader of PyTorch's
@@ -57,7 +58,8 @@ Trace merge_traces(const std::vector<const Trace*>& traces,
     constexpr std::int64_t kIdsOfAFile = 1'000'000'000'000;
     copiers.push_back(std::make_unique<TraceCopier>(
         *traces[i], all, builder,
-        TraceCopier::Changes{shift, labels[i], static_cast<std::int64_t>(i) * kIdsOfAFile}));
+        TraceCopier::Changes{shift, labels[i], static_cast<std::int64_t>(i) * kIdsOfAFile,
+                             &sample_types}));
     copiers.back()->copy_slices();
     copiers.back()->copy_points();
     copiers.back()->copy_call_profile();

@@ -12,12 +12,14 @@
 #include "tests/support/files.hpp"
 #include "tests/support/process.hpp"
 #include "tests/support/rich_trace.hpp"
+#include "tests/support/tables_run.hpp"
 
 namespace sonde {
 namespace {
 
 using test::export_text;
 using test::ScratchFolder;
+using test::TablesRun;
 using testing::ProcessResult;
 using testing::run_process;
 
@@ -233,6 +235,31 @@ TEST(ExportTools, ChromiumRunsTheFlamegraph) {
   ASSERT_EQ(zoom.status, 0) << zoom.err;
   EXPECT_NE(zoom.out.find("display: none"), std::string::npos) << "nothing was hidden by the zoom";
   EXPECT_NE(zoom.out.find("data-ready=\"yes\""), std::string::npos);
+}
+
+// What stands in names and in the source is text, and nothing is loaded from elsewhere.
+TEST(ExportTools, ChromiumRunsTheHeatmap) {
+  NEEDS("chromium");
+  const ScratchFolder folder;
+  const std::string source =
+      folder.write("evil</script><b>.py", "def f():\n\treturn '<img src=x onerror=alert(1)>'\n");
+  TablesRun run(folder.path());
+  const std::uint32_t code = run.code("f", source, 1);
+  run.line(code, 2, 40, 5'000'000);
+  const std::uint32_t frame = run.frame(0, code, 2);
+  run.site(frame, 3, 4096, 0, 0, 4096);
+  const std::string page = export_text("heatmap", run.load(), "", "a <title> & \"more\"").text;
+  EXPECT_EQ(page.find("<img"), std::string::npos);
+  EXPECT_EQ(page.find("http:"), std::string::npos);
+  EXPECT_EQ(page.find("https:"), std::string::npos);
+  const std::string file = folder.write("heat.html", page);
+  const ProcessResult dom = chromium(folder, "file://" + file + "#by=memory");
+  ASSERT_EQ(dom.status, 0) << dom.err;
+  EXPECT_NE(dom.out.find("data-ready=\"yes\""), std::string::npos) << dom.out.substr(0, 2000);
+  EXPECT_NE(dom.out.find("<body class=\"memory\">"), std::string::npos);
+  EXPECT_NE(dom.out.find("data-by=\"memory\" aria-pressed=\"true\""), std::string::npos);
+  EXPECT_NE(dom.out.find("return '&lt;img src=x"), std::string::npos);
+  EXPECT_EQ(dom.out.find("<b>.py"), std::string::npos);
 }
 
 }  // namespace

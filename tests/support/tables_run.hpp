@@ -129,7 +129,7 @@ inline void fill_rich_tables(TablesRun& run) {
       run.code("<built-in method builtins.len>", "~", 0, {}, tables::kNativeFunction);
   run.function(main, 1, 0, 100'000, 1'000'000);
   run.function(train, 3, 1, 600'000, 900'000);
-  run.function(train, 1, 0, 100'000, 150'000, 8);
+  run.function(train, 1, 0, 100'000, 100'000, 8);
   run.function(len, 40, 0, 200'000, 200'000);
   run.call(0, main, 1, 0, 100'000, 1'000'000);
   run.call(main, train, 2, 0, 500'000, 900'000);

@@ -249,6 +249,8 @@ class ChromeWriter : EventWriter {
     note_left_out(notes_, "arguments of counter values", trace_.counter_arguments().size());
     note_left_out(notes_, "arguments with the key of another", facts_.left_out());
     note_left_out(notes_, "functions of a call profile", trace_.call_profile().functions.size());
+    note_left_out(notes_, "places of allocations", trace_.process_memory().sites.size());
+    note_left_out(notes_, "snapshots of objects", trace_.process_memory().snapshots.size());
     if (trace_.sample_types().size() > 1)
       notes_.push_back("what the samples count is not told: the format has one kind of samples");
   }

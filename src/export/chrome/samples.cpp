@@ -9,6 +9,11 @@ bool in_list(const Trace& trace, const Sample& sample) {
   return sample.weight != 1 || trace.text(trace.track(sample.track).name).starts_with(kListTrack);
 }
 
+// One look of Sonde's sampler has a sample for each cost: the format has no room for several.
+bool is_another_cost(const Trace& trace, const Sample& sample) {
+  return sample.type != 0 && trace.meta().format == "sonde";
+}
+
 void write_stack_frames(EventWriter& events) {
   const Trace& trace = events.trace();
   if (trace.samples().empty() || trace.stacks().empty()) return;
@@ -37,7 +42,7 @@ void write_sample_list(EventWriter& events) {
   std::string& out = events.out();
   bool any = false;
   for (const Sample& sample : trace.samples()) {
-    if (!in_list(trace, sample)) continue;
+    if (!in_list(trace, sample) || is_another_cost(trace, sample)) continue;
     out += any ? ",\n{\"tid\": " : ",\n\"samples\": [\n{\"tid\": ";
     any = true;
     const std::string_view name = trace.text(trace.track(sample.track).name);
@@ -59,7 +64,7 @@ void write_sample_list(EventWriter& events) {
 void write_sample_events(EventWriter& events) {
   const Trace& trace = events.trace();
   for (const Sample& sample : trace.samples()) {
-    if (in_list(trace, sample)) continue;
+    if (in_list(trace, sample) || is_another_cost(trace, sample)) continue;
     if (events.failed()) return;
     events.begin('P', sample.track);
     const bool known = sample.stack.index() < trace.stacks().size();

@@ -1,5 +1,7 @@
 #include "export/model/csv.hpp"
 
+#include <fmt/format.h>
+
 #include "analysis/call_tree.hpp"
 #include "export/notes.hpp"
 #include "export/slice_facts.hpp"
@@ -58,6 +60,7 @@ class CsvWriter {
     write_links("forward_to_backward", trace_.forward_to_backward());
     write_links("flow", trace_.flows());
     write_functions();
+    write_process_memory();
   }
 
  private:
@@ -182,6 +185,58 @@ class CsvWriter {
       append_csv_field(out_, json + "}");
       out_ += '\n';
       output_.settle();
+    }
+  }
+
+  // Rows without a time of their own; `value` is what was allocated, or the size of objects.
+  void write_memory_row(std::string_view record, std::size_t id, std::string_view file,
+                        std::string_view name, std::string_view kind, std::int64_t value,
+                        const std::string& json) {
+    out_ += record;
+    out_ += ',';
+    append_unsigned(out_, id);
+    out_ += ",,,,";
+    append_csv_field(out_, file);
+    text(name);
+    text(kind);
+    out_ += ",,,,";
+    append_integer(out_, value);
+    out_ += ',';
+    append_csv_field(out_, json);
+    out_ += '\n';
+    output_.settle();
+  }
+
+  void write_process_memory() {
+    const ProcessMemory& memory = trace_.process_memory();
+    for (std::size_t i = 0; i < memory.sites.size() && !output_.failed(); ++i) {
+      const ProcessMemory::Site& site = memory.sites[i];
+      StackFrame frame;
+      if (site.stack.valid()) frame = trace_.stacks()[site.stack.index()];
+      write_memory_row(
+          "memory_site", i, trace_.text(frame.file), trace_.text(frame.function),
+          site.native ? "native" : "python", site.allocated_bytes,
+          fmt::format("{{\"line\": {}, \"allocations\": {}, \"frees\": {}, \"freed_bytes\": {}, "
+                      "\"peak_bytes\": {}}}",
+                      frame.line, site.allocations, site.frees, site.freed_bytes, site.peak_bytes));
+    }
+    for (std::size_t i = 0; i < memory.lines.size() && !output_.failed(); ++i) {
+      const ProcessMemory::Line& line = memory.lines[i];
+      write_memory_row(
+          "memory_line", i, trace_.text(line.file), trace_.text(line.function), "line",
+          line.increment,
+          fmt::format("{{\"line\": {}, \"hits\": {}, \"bytes\": {}, \"peak_bytes\": {}}}",
+                      line.line, line.hits, line.bytes, line.peak));
+    }
+    for (const ProcessMemory::Snapshot& snapshot : memory.snapshots) {
+      const auto index = static_cast<std::size_t>(&snapshot - memory.snapshots.data());
+      for (const ProcessMemory::ObjectType& type : snapshot.types) {
+        if (output_.failed()) return;
+        write_memory_row(
+            "objects", index, trace_.text(snapshot.label), trace_.text(type.name), "type",
+            type.bytes,
+            fmt::format("{{\"count\": {}, \"time_ns\": {}}}", type.count, snapshot.time));
+      }
     }
   }
 

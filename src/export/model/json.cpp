@@ -27,6 +27,7 @@ class ModelWriter {
     write_points();
     write_samples();
     write_call_profile();
+    write_process_memory();
     write_losses();
     out_ += "\n}\n";
   }
@@ -279,6 +280,7 @@ class ModelWriter {
       const CallProfile::Function& function = profile.functions[i];
       begin();
       text("name", function.name);
+      text("qualified_name", function.qualified_name);
       text("file", function.file);
       text("module", function.module);
       number("line", function.line);
@@ -313,6 +315,58 @@ class ModelWriter {
       number("hits", line.hits);
       costs("self", profile.line_self, i);
       end();
+    }
+    end_list();
+  }
+
+  void write_process_memory() {
+    const ProcessMemory& memory = trace_.process_memory();
+    if (memory.empty()) return;
+    list("memory_sites");
+    for (const ProcessMemory::Site& site : memory.sites) {
+      begin();
+      reference("stack", site.stack);
+      text("memory", site.native ? "native" : "python");
+      number("allocations", site.allocations);
+      number("allocated_bytes", site.allocated_bytes);
+      number("frees", site.frees);
+      number("freed_bytes", site.freed_bytes);
+      number("peak_bytes", site.peak_bytes);
+      end();
+    }
+    end_list();
+    list("memory_lines");
+    for (const ProcessMemory::Line& line : memory.lines) {
+      begin();
+      text("file", line.file);
+      text("function", line.function);
+      number("function_line", line.function_line);
+      number("line", line.line);
+      number("hits", line.hits);
+      number("bytes", line.bytes);
+      number("increment_bytes", line.increment);
+      number("peak_bytes", line.peak);
+      end();
+    }
+    end_list();
+    list("object_snapshots");
+    for (const ProcessMemory::Snapshot& snapshot : memory.snapshots) {
+      begin();
+      text("label", snapshot.label);
+      number("time_ns", snapshot.time);
+      end();
+    }
+    end_list();
+    list("object_types");
+    for (std::size_t s = 0; s < memory.snapshots.size(); ++s) {
+      for (const ProcessMemory::ObjectType& type : memory.snapshots[s].types) {
+        begin();
+        number("snapshot", static_cast<std::int64_t>(s));
+        text("type", type.name);
+        number("count", type.count);
+        number("bytes", type.bytes);
+        end();
+      }
     }
     end_list();
   }

@@ -106,6 +106,8 @@ class PerfettoWriter {
       notes.push_back(std::to_string(lanes_.cut) + " slices overlap too many others and are cut");
     note_left_out(notes, "arguments with the key of another", facts_.left_out());
     note_left_out(notes, "functions of a call profile", trace_.call_profile().functions.size());
+    note_left_out(notes, "places of allocations", trace_.process_memory().sites.size());
+    note_left_out(notes, "snapshots of objects", trace_.process_memory().snapshots.size());
     return notes;
   }
 

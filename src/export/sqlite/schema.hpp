@@ -56,7 +56,7 @@ CREATE TABLE samples(id INTEGER PRIMARY KEY, time_ns INTEGER NOT NULL, track_id 
   stack_id INTEGER, type_id INTEGER NOT NULL, weight REAL);
 CREATE TABLE cost_types(id INTEGER PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL);
 CREATE TABLE functions(id INTEGER PRIMARY KEY, name TEXT NOT NULL, file TEXT, module TEXT,
-  line INTEGER, calls INTEGER, primitive_calls INTEGER);
+  line INTEGER, calls INTEGER, primitive_calls INTEGER, qualified_name TEXT);
 CREATE TABLE function_costs(function_id INTEGER NOT NULL, type_id INTEGER NOT NULL,
   self INTEGER NOT NULL, total INTEGER NOT NULL);
 CREATE TABLE calls(id INTEGER PRIMARY KEY, caller_id INTEGER NOT NULL, callee_id INTEGER NOT NULL,
@@ -66,6 +66,14 @@ CREATE TABLE call_costs(call_id INTEGER NOT NULL, type_id INTEGER NOT NULL, self
 CREATE TABLE function_lines(id INTEGER PRIMARY KEY, function_id INTEGER NOT NULL, file TEXT,
   line INTEGER, hits INTEGER);
 CREATE TABLE line_costs(line_id INTEGER NOT NULL, type_id INTEGER NOT NULL, self INTEGER NOT NULL);
+CREATE TABLE memory_sites(id INTEGER PRIMARY KEY, stack_id INTEGER, native INTEGER NOT NULL,
+  allocations INTEGER NOT NULL, allocated_bytes INTEGER NOT NULL, frees INTEGER NOT NULL,
+  freed_bytes INTEGER NOT NULL, peak_bytes INTEGER NOT NULL);
+CREATE TABLE memory_lines(id INTEGER PRIMARY KEY, file TEXT, function TEXT, function_line INTEGER,
+  line INTEGER, hits INTEGER, bytes INTEGER, increment_bytes INTEGER, peak_bytes INTEGER);
+CREATE TABLE object_snapshots(id INTEGER PRIMARY KEY, label TEXT, time_ns INTEGER NOT NULL);
+CREATE TABLE object_types(snapshot_id INTEGER NOT NULL, type TEXT NOT NULL, count INTEGER NOT NULL,
+  bytes INTEGER NOT NULL);
 )sql";
 
 inline constexpr std::string_view kSqliteIndices = R"sql(
@@ -100,6 +108,14 @@ FROM counters c JOIN strings n ON n.id = c.counter_id LEFT JOIN strings s ON s.i
 CREATE VIEW frames AS
 SELECT f.id, f.caller_id, n.text AS function, p.text AS file, f.line
 FROM stacks f JOIN strings n ON n.id = f.function_id LEFT JOIN strings p ON p.id = f.file_id;
+
+CREATE VIEW memory_places AS
+SELECT p.text AS file, f.line, n.text AS function, sum(m.allocations) AS allocations,
+  sum(m.allocated_bytes) AS allocated_bytes, sum(m.allocated_bytes - m.freed_bytes) AS net_bytes,
+  sum(m.peak_bytes) AS peak_bytes
+FROM memory_sites m JOIN stacks f ON f.id = m.stack_id JOIN strings n ON n.id = f.function_id
+  LEFT JOIN strings p ON p.id = f.file_id
+GROUP BY f.file_id, f.line, f.function_id ORDER BY peak_bytes DESC;
 
 CREATE VIEW steps AS
 SELECT s.id, n.text AS name, s.start_ns, s.duration_ns, s.start_ns + s.duration_ns AS end_ns,

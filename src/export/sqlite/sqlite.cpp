@@ -35,6 +35,7 @@ class SqliteWriter {
     write_points();
     write_samples();
     write_call_profile();
+    write_process_memory();
     database_.run(kSqliteIndices);
     database_.run(kSqliteViews);
   }
@@ -251,7 +252,7 @@ class SqliteWriter {
     database_.fill("functions", profile.functions.size(), [&](std::size_t i) {
       const CallProfile::Function& f = profile.functions[i];
       return std::tuple(i, trace_.text(f.name), trace_.text(f.file), trace_.text(f.module), f.line,
-                        f.calls, f.primitive_calls);
+                        f.calls, f.primitive_calls, trace_.text(f.qualified_name));
     });
     database_.fill("function_costs", profile.functions.size() * types, [&](std::size_t i) {
       return std::tuple(i / types, i % types, cost(profile.function_self, i),
@@ -272,6 +273,30 @@ class SqliteWriter {
     database_.fill("line_costs", profile.lines.size() * types, [&](std::size_t i) {
       return std::tuple(i / types, i % types, cost(profile.line_self, i));
     });
+  }
+
+  void write_process_memory() {
+    const ProcessMemory& memory = trace_.process_memory();
+    database_.fill("memory_sites", memory.sites.size(), [&](std::size_t i) {
+      const ProcessMemory::Site& s = memory.sites[i];
+      return std::tuple(i, s.stack, s.native, s.allocations, s.allocated_bytes, s.frees,
+                        s.freed_bytes, s.peak_bytes);
+    });
+    database_.fill("memory_lines", memory.lines.size(), [&](std::size_t i) {
+      const ProcessMemory::Line& l = memory.lines[i];
+      return std::tuple(i, trace_.text(l.file), trace_.text(l.function), l.function_line, l.line,
+                        l.hits, l.bytes, l.increment, l.peak);
+    });
+    database_.fill("object_snapshots", memory.snapshots.size(), [&](std::size_t i) {
+      const ProcessMemory::Snapshot& s = memory.snapshots[i];
+      return std::tuple(i, trace_.text(s.label), s.time);
+    });
+    for (std::size_t s = 0; s < memory.snapshots.size(); ++s) {
+      const auto& types = memory.snapshots[s].types;
+      database_.fill("object_types", types.size(), [&](std::size_t i) {
+        return std::tuple(s, trace_.text(types[i].name), types[i].count, types[i].bytes);
+      });
+    }
   }
 
   const Trace& trace_;

@@ -1,10 +1,11 @@
 #include "report/views/callgraph.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 
 #include "analysis/function_profile.hpp"
 #include "report/views/profile_cells.hpp"
+#include "report/views/profile_choice.hpp"
 #include "report/views/rows.hpp"
 
 namespace sonde {
@@ -51,7 +52,7 @@ class CallGraph {
     const auto add = [&](const std::string& mark, std::size_t function, std::int64_t calls,
                          Cell self, Cell total) {
       const FunctionProfile::Function& f = profile_.functions[function];
-      std::vector<Cell> cells = {mark + std::string(f.name)};
+      std::vector<Cell> cells = {mark + std::string(f.best_name())};
       if (counts) cells.emplace_back(calls);
       cells.push_back(std::move(self));
       cells.push_back(std::move(total));
@@ -146,12 +147,19 @@ class CallGraph {
   std::vector<std::size_t> sorted(std::size_t cost) const {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < profile_.functions.size(); ++i) {
+      const FunctionProfile::Function& f = profile_.functions[i];
+      if (!row_matches(request_, {f.name, f.qualified_name, f.file, f.module})) continue;
       if (!neighbours_.callers[i].empty() || !neighbours_.callees[i].empty()) order.push_back(i);
     }
     const std::string& key = request_.sort;
     if (key == "name") {
       std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return profile_.functions[a].name < profile_.functions[b].name;
+      });
+    } else if (key == "file") {
+      std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return std::tie(profile_.functions[a].file, profile_.functions[a].line) <
+               std::tie(profile_.functions[b].file, profile_.functions[b].line);
       });
     } else if (key == "calls") {
       sort_descending(order, [&](std::size_t i) { return profile_.functions[i].calls; });
@@ -171,13 +179,14 @@ class CallGraph {
 }  // namespace
 
 const std::vector<std::string>& callgraph_sort_keys() {
-  static const std::vector<std::string> kKeys = {"total", "self", "calls", "name"};
+  static const std::vector<std::string> kKeys = {"total", "self", "calls", "name", "file"};
   return kKeys;
 }
 
 Document callgraph_view(RunTraces traces, const ReportRequest& request) {
   std::size_t left_out = 0;
-  const FunctionProfile profile = function_profile(traces, &left_out);
+  const FunctionProfile profile =
+      requested_profile(traces, request, ProfileNeed::Functions, &left_out);
   Document out;
   out.view = "callgraph";
   out.title = view_title("Callers and callees", traces, "sums over all");
@@ -193,6 +202,7 @@ Document callgraph_view(RunTraces traces, const ReportRequest& request) {
       if (profile.costs.size() > 1) out.blocks.back().title = cost_title("Calls", profile, cost);
     }
   }
+  note_choice(traces, request, ProfileNeed::Functions, profile, out.blocks.back());
   note_left_out(left_out, out.blocks.back());
   return out;
 }

@@ -1,9 +1,10 @@
 #include "report/views/functions.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 
 #include "report/views/profile_cells.hpp"
+#include "report/views/profile_choice.hpp"
 #include "report/views/rows.hpp"
 
 namespace sonde {
@@ -12,17 +13,35 @@ namespace {
 constexpr std::size_t kSensibleRows = 20;
 
 std::vector<std::size_t> sorted(const FunctionProfile& profile, std::size_t cost,
-                                const std::string& key) {
-  std::vector<std::size_t> order(profile.functions.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+                                const ReportRequest& request) {
+  const std::string& key = request.sort;
   const auto& functions = profile.functions;
-  if (key == "name") {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    const FunctionProfile::Function& f = functions[i];
+    if (row_matches(request, {f.name, f.qualified_name, f.file, f.module})) order.push_back(i);
+  }
+  const auto per_call = [&](std::size_t i) {
+    const auto calls = static_cast<double>(std::max<std::int64_t>(functions[i].primitive_calls, 1));
+    return profile.total_of(i, cost) / calls;
+  };
+  if (key == "file" || key == "filename" || key == "module" || key == "line") {
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::tie(functions[a].file, functions[a].module, functions[a].line) <
+             std::tie(functions[b].file, functions[b].module, functions[b].line);
+    });
+  } else if (key == "primitive" || key == "pcalls") {
+    sort_descending(order, [&](std::size_t i) { return functions[i].primitive_calls; });
+  } else if (key == "per_call") {
+    sort_descending(order, per_call);
+  } else if (key == "name") {
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return functions[a].name < functions[b].name;
     });
-  } else if (key == "calls") {
+  } else if (key == "calls" || key == "ncalls") {
     sort_descending(order, [&](std::size_t i) { return functions[i].calls; });
-  } else if (key == "total" || (key.empty() && !profile.self_known)) {
+  } else if (key == "total" || key == "cumulative" || key == "cumtime" ||
+             (key.empty() && !profile.self_known)) {
     sort_descending(order, [&](std::size_t i) { return profile.total_of(i, cost); });
   } else {
     sort_descending(order, [&](std::size_t i) { return profile.self_of(i, cost); });
@@ -39,7 +58,7 @@ bool recursive(const FunctionProfile& profile) {
 Block block_for_people(const FunctionProfile& profile, std::size_t cost,
                        const ReportRequest& request, std::size_t sensible) {
   const ProfileCost& what = profile.costs[cost];
-  std::vector<std::size_t> order = sorted(profile, cost, request.sort);
+  std::vector<std::size_t> order = sorted(profile, cost, request);
   Block out;
   out.id = "functions";
   out.when_empty = kNoFunctions;
@@ -77,7 +96,7 @@ Block block_for_people(const FunctionProfile& profile, std::size_t cost,
   const double whole = profile.whole[cost];
   for (const std::size_t i : order) {
     const FunctionProfile::Function& f = profile.functions[i];
-    std::vector<Cell> cells = {text_cell(f.name)};
+    std::vector<Cell> cells = {text_cell(f.best_name())};
     if (calls) cells.emplace_back(f.calls);
     if (primitive) cells.emplace_back(f.primitive_calls);
     if (profile.self_known) {
@@ -115,7 +134,7 @@ Block block_for_programs(const FunctionProfile& profile, const ReportRequest& re
       {.key = "total_percent", .type = CellType::Percent}};
   for (std::size_t cost = 0; cost < profile.costs.size(); ++cost) {
     const ProfileCost& what = profile.costs[cost];
-    std::vector<std::size_t> order = sorted(profile, cost, request.sort);
+    std::vector<std::size_t> order = sorted(profile, cost, request);
     cut_rows(order, request, sensible, out);
     const bool calls = shows_calls(profile, cost);
     for (const std::size_t i : order) {
@@ -139,7 +158,8 @@ Block block_for_programs(const FunctionProfile& profile, const ReportRequest& re
 }  // namespace
 
 const std::vector<std::string>& functions_sort_keys() {
-  static const std::vector<std::string> kKeys = {"self", "total", "calls", "name"};
+  static const std::vector<std::string> kKeys = {"self",     "total", "calls", "primitive",
+                                                 "per_call", "name",  "file"};
   return kKeys;
 }
 
@@ -164,12 +184,14 @@ std::vector<Block> functions_blocks(const FunctionProfile& profile, const Report
 
 Document functions_view(RunTraces traces, const ReportRequest& request) {
   std::size_t left_out = 0;
-  const FunctionProfile profile = function_profile(traces, &left_out);
+  const FunctionProfile profile =
+      requested_profile(traces, request, ProfileNeed::Functions, &left_out);
   Document out;
   out.view = "functions";
   out.title = view_title("Functions", traces, "sums over all");
   out.csv_block = "functions";
   out.blocks = functions_blocks(profile, request, kSensibleRows);
+  note_choice(traces, request, ProfileNeed::Functions, profile, out.blocks.back());
   note_left_out(left_out, out.blocks.back());
   return out;
 }

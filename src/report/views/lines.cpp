@@ -1,10 +1,10 @@
 #include "report/views/lines.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 #include "report/views/profile_cells.hpp"
+#include "report/views/profile_choice.hpp"
 #include "report/views/rows.hpp"
 
 namespace sonde {
@@ -22,13 +22,24 @@ double line_total(const FunctionProfile& profile, std::size_t line, std::size_t 
 }
 
 std::vector<std::size_t> sorted(const FunctionProfile& profile, std::size_t cost,
-                                const std::string& key) {
-  std::vector<std::size_t> order(profile.lines.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+                                const ReportRequest& request) {
+  const std::string& key = request.sort;
   const auto& lines = profile.lines;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const FunctionProfile::Function& f = profile.functions[lines[i].function];
+    if (row_matches(request, {lines[i].file, f.name, f.qualified_name, f.module})) {
+      order.push_back(i);
+    }
+  }
   if (key == "line") {
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return std::tie(lines[a].file, lines[a].line) < std::tie(lines[b].file, lines[b].line);
+    });
+  } else if (key == "per_hit") {
+    sort_descending(order, [&](std::size_t i) {
+      const auto hits = static_cast<double>(std::max<std::int64_t>(lines[i].hits, 1));
+      return line_cost(profile, i, cost) / hits;
     });
   } else if (key == "hits") {
     sort_descending(order, [&](std::size_t i) { return lines[i].hits; });
@@ -53,7 +64,7 @@ Table table_of(const FunctionProfile& profile, std::size_t cost, const ReportReq
   const ProfileCost& what = profile.costs[cost];
   const bool programs = for_programs(request);
   const bool hits = programs || has_hits(profile, cost);
-  std::vector<std::size_t> order = sorted(profile, cost, request.sort);
+  std::vector<std::size_t> order = sorted(profile, cost, request);
   cut_rows(order, request, sensible, block);
   Table table;
   if (programs) table.columns = {{.key = "cost"}, {.key = "unit"}};
@@ -103,9 +114,14 @@ Table table_of(const FunctionProfile& profile, std::size_t cost, const ReportReq
       cells.push_back(counted && line.hits > 0 ? Cell(value / static_cast<double>(line.hits))
                                                : Cell());
     }
-    cells.push_back(share_cell(value, profile.self_of(line.function, cost)));
+    const double function = profile.self_known && !profile.line_self_known
+                                ? profile.total_of(line.function, cost)
+                                : profile.self_of(line.function, cost);
+    cells.push_back(share_cell(value, function));
     if (profile.self_known) cells.push_back(share_cell(value, profile.whole[cost]));
-    cells.push_back(text_cell(profile.functions[line.function].name));
+    cells.push_back(text_cell(for_programs(request)
+                                  ? profile.functions[line.function].name
+                                  : profile.functions[line.function].best_name()));
     table.rows.push_back(std::move(cells));
   }
   return table;
@@ -114,7 +130,7 @@ Table table_of(const FunctionProfile& profile, std::size_t cost, const ReportReq
 }  // namespace
 
 const std::vector<std::string>& lines_sort_keys() {
-  static const std::vector<std::string> kKeys = {"self", "total", "hits", "line"};
+  static const std::vector<std::string> kKeys = {"self", "total", "hits", "per_hit", "line"};
   return kKeys;
 }
 
@@ -144,15 +160,16 @@ std::vector<Block> lines_blocks(const FunctionProfile& profile, const ReportRequ
 
 Document lines_view(RunTraces traces, const ReportRequest& request) {
   std::size_t left_out = 0;
-  const FunctionProfile profile = function_profile(traces, &left_out);
+  const FunctionProfile profile = requested_profile(traces, request, ProfileNeed::Lines, &left_out);
   Document out;
   out.view = "lines";
   out.title = view_title("Lines", traces, "sums over all");
   out.csv_block = "lines";
   out.blocks = lines_blocks(profile, request, kSensibleRows);
-  if (!profile.self_known) {
+  if (!profile.line_self_known) {
     out.blocks.back().notes.emplace_back("The time of a line includes what it called.");
   }
+  note_choice(traces, request, ProfileNeed::Lines, profile, out.blocks.back());
   note_left_out(left_out, out.blocks.back());
   return out;
 }

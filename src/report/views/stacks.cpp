@@ -1,7 +1,10 @@
 #include "report/views/stacks.hpp"
 
+#include <algorithm>
+
 #include "analysis/hot_stacks.hpp"
 #include "report/views/profile_cells.hpp"
+#include "report/views/profile_choice.hpp"
 #include "report/views/rows.hpp"
 
 namespace sonde {
@@ -24,13 +27,32 @@ std::string stack_text(const HotStacks& stacks, std::uint32_t frame) {
   return out;
 }
 
+bool stack_matches(const HotStacks& stacks, std::uint32_t frame, const ReportRequest& request) {
+  if (request.filter.empty()) return true;
+  for (; frame != UINT32_MAX; frame = stacks.frames[frame].caller) {
+    if (row_matches(request, {stacks.frames[frame].name, stacks.frames[frame].file})) return true;
+  }
+  return false;
+}
+
+// Of a recorded run people get the first cost only.
+std::string cost_of(RunTraces traces, const ReportRequest& request) {
+  if (!request.weight.empty() || request.for_programs()) return request.weight;
+  for (const NamedTrace& named : traces) {
+    const Trace& trace = named.trace;
+    if (trace.meta().format == "sonde" && !trace.samples().empty() && !trace.sample_types().empty())
+      return std::string(trace.text(trace.sample_types().front().name));
+  }
+  return {};
+}
+
 Block block_of(const HotStacks& stacks, std::size_t cost, const ReportRequest& request,
                std::size_t sensible) {
   const ProfileCost& what = stacks.costs[cost];
   const bool programs = for_programs(request);
   std::vector<HotStacks::Row> rows;
   for (const HotStacks::Row& row : stacks.rows) {
-    if (row.cost == cost) rows.push_back(row);
+    if (row.cost == cost && stack_matches(stacks, row.frame, request)) rows.push_back(row);
   }
   Block out{"stacks", "", {}, kNoStacks, {}};
   cut_rows(rows, request, sensible, out);
@@ -82,9 +104,13 @@ Document stacks_view(RunTraces traces, const ReportRequest& request) {
   out.view = "stacks";
   out.title = view_title("Heaviest stacks", traces, "sums over all");
   out.csv_block = "stacks";
-  out.blocks = stacks_blocks(traces, request, kSensibleRows);
+  out.blocks = stacks_blocks(traces, request, kSensibleRows, cost_of(traces, request));
+  const bool sampled = std::any_of(traces.begin(), traces.end(), [](const NamedTrace& named) {
+    return !named.trace.samples().empty();
+  });
+  if (sampled) note_weights(traces, request, out.blocks.back());
   for (const NamedTrace& named : traces) {
-    if (named.trace.call_profile().empty()) continue;
+    if (named.trace.call_profile().empty() || sampled) continue;
     out.blocks.back().notes.emplace_back(
         "A profile of sums knows who called whom, but no stacks: see --view callgraph.");
     break;

@@ -8,6 +8,7 @@
 #include "report/views/kernels.hpp"
 #include "report/views/operators.hpp"
 #include "report/views/profile_summary.hpp"
+#include "report/views/python_summary.hpp"
 #include "report/views/rows.hpp"
 #include "report/views/summary_parts.hpp"
 #include "report/views/system.hpp"
@@ -83,6 +84,14 @@ void name_view(std::vector<std::string>& notes, const std::string& view) {
   }
 }
 
+// A run of sums and samples has no steps and no events: that there are none says nothing.
+void drop_timeline_facts(Block& block) {
+  std::erase_if(std::get<Facts>(block.content), [](const Fact& fact) {
+    const bool no_span = fact.key == "span_ns" && fact.value == Cell(std::int64_t{0});
+    return no_span || fact.key == "steps" || fact.key == "slices" || fact.key == "devices";
+  });
+}
+
 Block advice_block(const std::vector<TraceSummary>& all) {
   Block out;
   out.id = "advice";
@@ -129,12 +138,20 @@ Document summary_view(RunTraces traces, const ReportRequest& request) {
     return out;
   }
   out.blocks.push_back(trace_block(all));
+  const bool python = has_python_data(traces);
+  const bool no_slices = std::all_of(all.begin(), all.end(), [](const TraceSummary& one) {
+    return one.trace().slice_count() == 0;
+  });
   if (is_about_memory(all)) {
     out.blocks.push_back(memory_block(all));
-  } else {
+  } else if (!python || !no_slices) {
     out.blocks.push_back(breakdown_block(all, request));
     if (all.size() > 1) out.blocks.push_back(ranks_block(all));
     out.blocks.push_back(gpu_block(all));
+  }
+  if (python) {
+    if (no_slices) drop_timeline_facts(out.blocks.front());
+    for (Block& block : python_summary_blocks(traces, top)) out.blocks.push_back(std::move(block));
   }
   if (all.size() < traces.size()) {
     for (Block& block : system_blocks(traces, gpu_times(all), top)) {
@@ -150,7 +167,7 @@ Document summary_view(RunTraces traces, const ReportRequest& request) {
   }
   Block kernels = kernels_block(traces, top, kTopRows, true);
   const bool has_kernels = !std::get<Table>(kernels.content).empty();
-  const bool told = has_operators || is_about_memory(all);
+  const bool told = has_operators || is_about_memory(all) || (python && no_slices);
   if (!told && !(has_kernels && only_device_work(all))) {
     out.blocks.push_back(slices_block(all, top));
   }

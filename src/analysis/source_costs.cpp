@@ -1,0 +1,166 @@
+#include "analysis/source_costs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <tuple>
+
+#include "analysis/memory_lines.hpp"
+
+namespace sonde {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kLongestSource = 8 << 20;
+// Only source: a trace may name any file of the machine, and its reader may pass the page on.
+constexpr std::array<std::string_view, 22> kSourceEndings = {
+    ".py", ".pyi", ".pyx", ".pxd", ".c",  ".cc", ".cpp", ".cxx", ".h",   ".hh", ".hpp",
+    ".cu", ".cuh", ".rs",  ".go",  ".js", ".ts", ".lua", ".jl",  ".f90", ".rb", ".java"};
+
+class Collector {
+ public:
+  SourceLine& line(std::string_view file, std::int32_t line) {
+    SourceLine& row = files_[file][line];
+    row.line = line;
+    return row;
+  }
+
+  std::vector<SourceFile> take() {
+    std::vector<SourceFile> out;
+    for (auto& [name, lines] : files_) {
+      SourceFile file;
+      file.file = name;
+      for (const auto& [number, line] : lines) {
+        file.lines.push_back(line);
+        file.hits += line.hits;
+        file.cost += line.cost;
+        file.allocated += line.allocated;
+        file.peak += line.peak;
+      }
+      out.push_back(std::move(file));
+    }
+    std::stable_sort(out.begin(), out.end(), [](const SourceFile& a, const SourceFile& b) {
+      return std::tuple(a.cost, a.allocated) > std::tuple(b.cost, b.allocated);
+    });
+    return out;
+  }
+
+ private:
+  std::map<std::string_view, std::map<std::int32_t, SourceLine>> files_;
+};
+
+std::size_t cost_index(const FunctionProfile& profile, std::string_view weight) {
+  for (std::size_t i = 0; i < profile.costs.size(); ++i) {
+    if (profile.costs[i].name == weight) return i;
+  }
+  return 0;
+}
+
+SourceCosts costs_of(const FunctionProfile& profile, std::span<const Trace* const> traces,
+                     std::string_view weight) {
+  SourceCosts out;
+  Collector collector;
+  if (!profile.costs.empty() && !profile.lines.empty()) {
+    const std::size_t cost = cost_index(profile, weight);
+    const std::size_t costs = profile.costs.size();
+    out.source = profile.source;
+    out.cost = profile.costs[cost];
+    out.has_cost = true;
+    out.has_total = !profile.line_total.empty();
+    out.hits_are_samples = profile.calls_are_samples;
+    out.with_calls = !profile.line_self_known;
+    for (std::size_t i = 0; i < profile.lines.size(); ++i) {
+      const FunctionProfile::Line& from = profile.lines[i];
+      if (from.line <= 0 || from.file.empty()) continue;
+      SourceLine& line = collector.line(from.file, from.line);
+      line.hits += from.hits;
+      line.cost += profile.line_self[i * costs + cost];
+      if (out.has_total) line.total += profile.line_total[i * costs + cost];
+    }
+  }
+  const auto add = [](std::int64_t& into, std::int64_t value) {
+    if (__builtin_add_overflow(into, value, &into)) into = value > 0 ? INT64_MAX : INT64_MIN;
+  };
+  const std::vector<MemoryLine> memory = memory_lines(traces);
+  for (const MemoryLine& from : memory) {
+    if (from.line <= 0 || from.file.empty()) continue;
+    out.has_memory = true;
+    SourceLine& line = collector.line(from.file, from.line);
+    add(line.allocated, from.allocated);
+    add(line.peak, from.peak);
+  }
+  for (const ExecutedLine& from : executed_lines(traces)) {
+    if (from.line <= 0 || from.file.empty()) continue;
+    out.has_increments = true;
+    add(collector.line(from.file, from.line).increment, from.increment);
+  }
+  out.files = collector.take();
+  // Lines that include what they called lie in one another: the dearest one is the measure.
+  for (const SourceFile& file : out.files) {
+    if (!out.with_calls) out.whole += file.cost;
+    for (const SourceLine& line : file.lines) {
+      if (out.with_calls) out.whole = std::max(out.whole, line.cost);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+const SourceFile* SourceCosts::find(std::string_view name) const {
+  const SourceFile* found = nullptr;
+  for (const SourceFile& file : files) {
+    if (file.file == name) return &file;
+    const bool ends = file.file.size() > name.size() && file.file.ends_with(name) &&
+                      file.file[file.file.size() - name.size() - 1] == '/';
+    if (!ends) continue;
+    if (found != nullptr) return nullptr;
+    found = &file;
+  }
+  return found;
+}
+
+SourceCosts source_costs(std::span<const NamedTrace> traces, const ProfileChoice& choice,
+                         std::string_view weight) {
+  const FunctionProfile profile =
+      function_profile(traces, nullptr, {ProfileNeed::Lines, choice.source});
+  return costs_of(profile, plain_traces(traces), weight);
+}
+
+SourceCosts source_costs(const Trace& trace, std::string_view weight) {
+  const Trace* const traces[] = {&trace};
+  return costs_of(function_profile(trace, {ProfileNeed::Lines, ProfileSource::None}), traces,
+                  weight);
+}
+
+std::vector<std::string> read_source(std::string_view path) {
+  const bool source = std::any_of(kSourceEndings.begin(), kSourceEndings.end(),
+                                  [&](std::string_view end) { return path.ends_with(end); });
+  if (!source) return {};
+  const fs::path file{std::string(path)};
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return {};
+  const std::uintmax_t size = fs::file_size(file, error);
+  if (error || size > kLongestSource) return {};
+  std::ifstream in(file, std::ios::binary);
+  std::vector<std::string> out;
+  constexpr std::size_t kTab = 8;
+  for (std::string line; std::getline(in, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    std::string spaced;
+    for (const char c : line) {
+      if (c == '\t') {
+        spaced.append(kTab - spaced.size() % kTab, ' ');
+      } else {
+        spaced += c;
+      }
+    }
+    out.push_back(std::move(spaced));
+  }
+  return out;
+}
+
+}  // namespace sonde

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "export/exporter.hpp"
+
+namespace sonde {
+
+// vprof's JSON: its flame graph of samples, its heat map of lines and its table of functions, as
+// far as the trace has them.
+Result<ExportNotes> write_vprof(const ExportInput& input, BufferedOutput& out);
+
+}  // namespace sonde
