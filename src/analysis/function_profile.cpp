@@ -239,8 +239,12 @@ std::vector<ProfileSource> profile_sources(std::span<const NamedTrace> traces, P
   }
   std::vector<ProfileSource> out;
   if (first.empty()) return out;
-  // What one trace thinks best of all.
-  out.push_back(*std::min_element(first.begin(), first.end()));
+  // The processes of a recorded run belong together: the best that one of them has. Other files
+  // were put side by side by hand, the most important one first.
+  const bool recorded = std::all_of(traces.begin(), traces.end(), [](const NamedTrace& named) {
+    return named.trace.meta().format == "sonde";
+  });
+  out.push_back(recorded ? *std::min_element(first.begin(), first.end()) : first.front());
   std::sort(others.begin(), others.end());
   for (const ProfileSource source : others) {
     if (!contains(out, source)) out.push_back(source);

@@ -92,12 +92,13 @@ struct ProfileChoice {
 FunctionProfile function_profile(const Trace& trace, const ProfileChoice& choice = {});
 
 // The sum over all traces; functions are the same where name, file, module and line are. All
-// numbers come from one source, the best that one of the traces has: `left_out` counts the traces
-// that have others only.
+// numbers come from one source, the first of profile_sources(): `left_out` counts the traces that
+// have others only.
 FunctionProfile function_profile(std::span<const NamedTrace> traces,
                                  std::size_t* left_out = nullptr, const ProfileChoice& choice = {});
 
-// All sources that one of the traces has for the need, the best one first.
+// All sources that the traces have for the need; first the best one that a process of a recorded
+// run has, of other traces that of the first one.
 std::vector<ProfileSource> profile_sources(std::span<const NamedTrace> traces, ProfileNeed need);
 
 // The profile with one of its costs only.
