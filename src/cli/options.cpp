@@ -39,6 +39,16 @@ Option& Options::text(std::string& target, std::string flags, std::string value,
   return add(std::move(option));
 }
 
+Option& Options::texts(std::vector<std::string>& target, std::string flags, std::string value,
+                       std::string help) {
+  Option option;
+  option.flags = std::move(flags);
+  option.value = std::move(value);
+  option.help = std::move(help);
+  option.target = &target;
+  return add(std::move(option));
+}
+
 Option& Options::integer(std::int64_t& target, std::string flags, std::string value,
                          std::string help) {
   Option option;

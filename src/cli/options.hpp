@@ -40,6 +40,9 @@ class Options {
  public:
   Option& flag(bool& target, std::string flags, std::string help);
   Option& text(std::string& target, std::string flags, std::string value, std::string help);
+  // May be given several times.
+  Option& texts(std::vector<std::string>& target, std::string flags, std::string value,
+                std::string help);
   Option& integer(std::int64_t& target, std::string flags, std::string value, std::string help);
   Option& positional(std::string& target, std::string name, std::string help);
   Option& positionals(std::vector<std::string>& target, std::string name, std::string help);

@@ -133,7 +133,8 @@ Result<Parsed> parse_command(Command& command, std::vector<std::string> argument
     } else {
       auto* added = app.add_option(option.flags, slots[i].values);
       // One value for each naming; the last of several wins.
-      if (!option.takes_many()) added->expected(1)->allow_extra_args(false);
+      if (!option.takes_many()) added->expected(1);
+      if (!option.takes_many() || !option.positional) added->allow_extra_args(false);
       added->multi_option_policy(option.takes_many() ? CLI::MultiOptionPolicy::TakeAll
                                                      : CLI::MultiOptionPolicy::TakeLast);
       parsed.push_back(added);

@@ -81,6 +81,8 @@ CommandInfo ReportCommand::info() const {
        "the table that torch.profiler prints"},
       {"sonde report host_1.paddle_trace.json --style paddle --sort GPUTotal --view model,operator",
        "two tables of PaddlePaddle's profiler"},
+      {"sonde report train.prof --style pstats --sort cumulative --strip-dirs --limit 20",
+       "what Python's pstats prints"},
       {"sonde report logs/ --style tensorboard --view operation/table",
        "what the PyTorch profiler plugin of TensorBoard answers"},
   };
@@ -106,7 +108,8 @@ void ReportCommand::define(Options& options) {
   Option& sort =
       options.text(request_.sort, "--sort", "KEY", "order of the rows. " + sort_keys_text());
   sort.choices = all_sort_keys();
-  options.flag(request_.ascending, "--ascending", "the smallest first; for style mxnet-1.5");
+  options.flag(request_.ascending, "--ascending",
+               "the smallest first; for styles mxnet-1.5 and pympler");
 
   Option& limit = options.integer(limit_, "-n,--limit", "N",
                                   "how many rows; 0 or -1 for all. Text and Markdown have the most "
@@ -120,11 +123,24 @@ void ReportCommand::define(Options& options) {
   detail.choices = {"on", "off"};
   detail.only_choices = true;
   detail.default_text = "on";
-  Option& unit =
-      options.text(request_.time_unit, "--time-unit", "UNIT", "unit of times; for style paddle");
+  Option& unit = options.text(request_.time_unit, "--time-unit", "UNIT",
+                              "unit of times; for styles paddle and line_profiler");
   unit.choices = {"s", "ms", "us", "ns"};
   unit.only_choices = true;
-  unit.default_text = "ms";
+  unit.default_text = "ms, us for line_profiler";
+  options.flag(request_.strip_dirs, "--strip-dirs",
+               "file names without their folders; for style pstats");
+  options.texts(request_.restrictions, "--restrict", "WHAT",
+                "which functions: a number of them, a share (0.1) or a regular expression; may be "
+                "given several times; for style pstats");
+  Option& precision =
+      options.integer(precision_, "--precision", "N",
+                      "digits of memory behind the point; for style memory_profiler");
+  precision.lowest = 0;
+  precision.highest = 9;
+  precision.default_text = "1";
+  options.flag(request_.skip_zero, "--skip-zero",
+               "without functions that took no time; for style line_profiler");
 
   Option& group = options.text(request_.group_by, "--group-by", "WHAT",
                                "tell operators apart by more than their name");
@@ -182,6 +198,7 @@ void ReportCommand::define(Options& options) {
 
 int ReportCommand::run() {
   if (limit_ != kNoLimit) request_.limit = limit_;
+  if (precision_ != kNoLimit) request_.precision = precision_;
   const Result<const ReportView*> view = find_view(request_);
   if (!view) return report_failure(view.error(), "report");
   if (request_.view == "operation/stack" && request_.op_name.empty()) {

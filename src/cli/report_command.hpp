@@ -23,6 +23,7 @@ class ReportCommand : public Command {
   std::vector<std::string> paths_;
   ReportRequest request_;
   std::int64_t limit_ = kNoLimit;
+  std::int64_t precision_ = kNoLimit;
   std::string color_ = "auto";
   std::string output_;
   std::string process_;

@@ -19,7 +19,8 @@ struct ReportView {
   std::function<Result<std::string>(const TraceSet&, const ReportRequest&)> render;
   std::vector<std::string> other_sort_keys{};  // understood, but not offered
   bool both_directions = false;                // rows can be sorted in ascending order too
-  bool combines = false;  // several views of its style may be asked for at once: "device,model"
+  bool combines = false;   // several views of its style may be asked for at once: "device,model"
+  bool many_keys = false;  // several sort keys may be given at once: "time,name"
 };
 
 // All views; the first of each style is its default.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "report/document.hpp"
@@ -24,13 +25,18 @@ struct ReportRequest {
   std::string op_name;      // the operator that a view about one operator is about
   bool thread_sep = false;  // each thread by itself; for style paddle, as the two below
   std::string op_detail;    // "on", "off" or empty
-  std::string time_unit;    // "s", "ms", "us", "ns" or empty
   std::string filter;       // only rows that have this text in a name, a file or a module; any case
   std::string from;         // functions and lines: "calls", "samples", "slices"; empty: the best
   std::string weight;  // which cost, where there are several: "wall", "cpu"; empty: the view's own
   std::string file;    // the source file that a view about one file is about
-  std::string snapshot;  // of objects: its label or number; empty: the last one
-  std::string against;   // the snapshot that it is compared with
+  std::string snapshot;     // of objects: its label or number; empty: the last one
+  std::string against;      // the snapshot that it is compared with
+  std::string time_unit;    // "s", "ms", "us", "ns" or empty; for line_profiler too
+  bool strip_dirs = false;  // file names without their folders; for style pstats
+  bool skip_zero = false;   // without functions that took no time; for style line_profiler
+  std::optional<std::int64_t> precision;  // digits behind the point; for style memory_profiler
+  // A number of rows, a share of them or a regular expression, one after the other; for pstats.
+  std::vector<std::string> restrictions;
   RenderOptions render;
 
   bool for_programs() const { return format == "json" || format == "csv"; }

@@ -103,6 +103,7 @@ class TraceBuilder {
   StackId intern_stack(const StackFrame& frame);
   CallProfile& call_profile() { return trace_.call_profile_; }
   ProcessMemory& process_memory() { return trace_.process_memory_; }
+  SourceListing& source_listing() { return trace_.source_listing_; }
 
   // Moves times to the trace's origin, seals the side tables and finds each slice's parent and
   // depth, the tracks split over `threads`. After it no slice, row or instant may be added.

@@ -53,6 +53,7 @@ struct CallProfile {
   std::vector<std::int64_t> call_total;  // with what the callee called
   std::vector<Line> lines;
   std::vector<std::int64_t> line_self;  // without calls, where the writer tells them apart
+  double tick = 1e-9;                   // seconds that the writer's clock counted in
   bool sampled = false;                 // calls are samples, not calls
   bool call_costs_known = true;         // false: the file only counts calls; their costs are 0
   bool callee_self_known = true;        // false: call_self is 0; the file has call_total only

@@ -220,6 +220,17 @@ std::uint32_t TraceCopier::sample_type(const SampleType& type) {
   return to_.add_sample_type(type);
 }
 
+void TraceCopier::copy_source_listing() {
+  if (!filter_.windows.empty() || !to_.source_listing().empty()) return;
+  SourceListing copy = from_.source_listing();
+  copy.command = string(copy.command);
+  for (SourceListing::File& file : copy.files) {
+    file.name = string(file.name);
+    for (SourceListing::Row& row : file.rows) row.text = string(row.text);
+  }
+  to_.source_listing() = std::move(copy);
+}
+
 void TraceCopier::copy_links_of(const Links& links, void (TraceBuilder::*add)(SliceId, SliceId)) {
   for (std::size_t i = 0; i < links.size(); ++i) {
     const SliceId from = slices_[links.from(i).index()];

@@ -25,6 +25,7 @@ class TraceCopier {
   // Sums are added to those that the builder has already.
   void copy_call_profile();
   void copy_process_memory();
+  void copy_source_listing();
   void copy_links();
 
  private:

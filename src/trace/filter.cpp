@@ -16,6 +16,7 @@ Trace filter_trace(const Trace& trace, const TraceFilter& filter) {
   copier.copy_points();
   copier.copy_call_profile();
   copier.copy_process_memory();
+  copier.copy_source_listing();
   builder.nest(1);
   copier.copy_links();
   return builder.finish();
@@ -64,6 +65,7 @@ Trace merge_traces(const std::vector<const Trace*>& traces,
     copiers.back()->copy_points();
     copiers.back()->copy_call_profile();
     copiers.back()->copy_process_memory();
+    copiers.back()->copy_source_listing();
   }
   builder.nest(1);
   for (const std::unique_ptr<TraceCopier>& copier : copiers) copier->copy_links();

@@ -19,7 +19,7 @@ std::size_t Trace::bytes() const {
          of(inputs_) + launch_to_device_.bytes() + operator_to_launch_.bytes() +
          forward_to_backward_.bytes() + flows_.bytes() + of(markers_) + of(counters_) +
          of(allocations_) + of(samples_) + of(sample_types_) + of(stacks_) + call_profile_.bytes() +
-         process_memory_.bytes();
+         process_memory_.bytes() + source_listing_.bytes();
 }
 
 double ArgumentValue::number(const Trace& trace, double otherwise) const {

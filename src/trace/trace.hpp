@@ -20,6 +20,7 @@
 #include "trace/loss_ledger.hpp"
 #include "trace/process_memory.hpp"
 #include "trace/side_table.hpp"
+#include "trace/source_listing.hpp"
 #include "trace/string_pool.hpp"
 
 namespace sonde {
@@ -276,6 +277,7 @@ class Trace {
   const std::vector<StackFrame>& stacks() const { return stacks_; }
   const CallProfile& call_profile() const { return call_profile_; }
   const ProcessMemory& process_memory() const { return process_memory_; }
+  const SourceListing& source_listing() const { return source_listing_; }
 
   const TraceMeta& meta() const { return meta_; }
   const LossLedger& losses() const { return losses_; }
@@ -315,6 +317,7 @@ class Trace {
   std::vector<StackFrame> stacks_;
   CallProfile call_profile_;
   ProcessMemory process_memory_;
+  SourceListing source_listing_;
   TraceMeta meta_;
   LossLedger losses_;
   Nanos span_end_ = 0;

@@ -21,6 +21,7 @@ class LprofReader {
       : builder_(builder), names_(builder), table_(builder.call_profile(), 1), unit_(unit) {
     builder.call_profile().types.push_back({builder.intern("time"), builder.intern("ns")});
     builder.call_profile().self_known = false;
+    builder.call_profile().tick = unit;
   }
 
   // {(file, first line, function): [(line, hits, time), …]}

@@ -74,8 +74,19 @@ class PprofileReader {
  private:
   bool add_line(std::string_view line) {
     if (line.empty() || line.starts_with("Line #|") || line.starts_with("------+")) return true;
-    if (line.starts_with("Total duration:") || line.starts_with("File duration:")) return true;
+    SourceListing& listing = builder_.source_listing();
+    if (line.starts_with("Total duration:")) {
+      parse_duration(line.substr(15), listing.seconds, nullptr);
+      return true;
+    }
+    if (line.starts_with("File duration:")) {
+      if (listing.files.empty()) return false;
+      SourceListing::File& file = listing.files.back();
+      parse_duration(line.substr(14), file.seconds, &file.percent);
+      return true;
+    }
     if (line.starts_with("Command line:")) {
+      listing.command = names_.intern(trim(line.substr(13)).substr(0, 4096));
       std::string quoted;
       append_json_string(quoted, mend_utf8(trim(line.substr(13)).substr(0, 4096)));
       builder_.meta().properties.emplace_back("command", std::move(quoted));
@@ -83,10 +94,24 @@ class PprofileReader {
     }
     if (line.starts_with("File: ")) {
       file_ = names_.intern(line.substr(6));
+      listing.files.push_back({file_, 0, 0, {}});
       line_ = 0;
       return true;
     }
     return file_.valid() && add_row(line);
+  }
+
+  // "1.25s (90.57%)", the part in brackets only where it is wanted.
+  static void parse_duration(std::string_view text, double& seconds, double* percent) {
+    text = trim(text);
+    seconds = parse_real(text.substr(0, text.find('s'))).value_or(0);
+    const std::size_t open = text.find('(');
+    const std::size_t sign = text.find('%');
+    if (percent == nullptr || open == std::string_view::npos || sign == std::string_view::npos ||
+        sign < open) {
+      return;
+    }
+    *percent = parse_real(text.substr(open + 1, sign - open - 1)).value_or(0);
   }
 
   // "line|hits|time|time per hit|percent|source": the source may hold more bars.
@@ -117,6 +142,10 @@ class PprofileReader {
       parse_source(text, row);
     }
     rows_.push_back(row);
+    if (fields[4].ends_with('%')) fields[4].remove_suffix(1);
+    builder_.source_listing().files.back().rows.push_back(
+        {names_.intern(row.is_call ? text.substr(2) : text), row.line, row.is_call, row.count,
+         *seconds, parse_real(fields[3]).value_or(0), parse_real(fields[4]).value_or(0)});
     ++builder_.meta().file_events;
     return true;
   }

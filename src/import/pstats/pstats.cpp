@@ -47,6 +47,15 @@ class PstatsReader {
 
   void read() {
     const std::vector<std::uint32_t>& items = marshal_.items();
+    // Functions are numbered in the order of the file, not by who is named first as a caller:
+    // pstats lists equal ones in that order.
+    for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
+      Costs ignored;
+      const Value& entry = marshal_.value(items[i + 1]);
+      if (entry.type == Type::List && entry.size >= 4 && costs(entry, 0, false, ignored)) {
+        function(marshal_.value(items[i]));
+      }
+    }
     for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
       const Value& key = marshal_.value(items[i]);
       const Value& entry = marshal_.value(items[i + 1]);
