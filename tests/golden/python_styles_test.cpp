@@ -3,187 +3,21 @@
 
 #include <gtest/gtest.h>
 
-#include <charconv>
-#include <filesystem>
 #include <sstream>
 
-#include "import/loader.hpp"
-#include "report/registry.hpp"
-#include "tests/support/golden.hpp"
-#include "trace/builder.hpp"
+#include "tests/support/python_styles.hpp"
 
 namespace sonde {
 namespace {
 
-const std::string kFolder = std::string(SONDE_TEST_DATA) + "/python_styles";
-
-// The tools name their files as they were when the program ran: beside it.
-class InFolder {
- public:
-  explicit InFolder(const std::filesystem::path& path) : before_(std::filesystem::current_path()) {
-    std::filesystem::current_path(path);
-  }
-  ~InFolder() { std::filesystem::current_path(before_); }
-  InFolder(const InFolder&) = delete;
-  InFolder& operator=(const InFolder&) = delete;
-
- private:
-  std::filesystem::path before_;
-};
-
-NamedTrace load(const std::string& name) {
-  Result<LoadedSet> loaded = load_traces({kFolder + "/" + name});
-  EXPECT_TRUE(loaded.ok()) << (loaded ? "" : loaded.error().text());
-  if (!loaded || loaded->traces.size() != 1) return {};
-  NamedTrace out = std::move(loaded->traces.front());
-  out.path = name;
-  return out;
-}
-
-NamedTrace made(TraceBuilder& builder) {
-  builder.nest(1);
-  NamedTrace out;
-  out.path = "made";
-  out.trace = builder.finish();
-  return out;
-}
-
-std::string render(const TraceSet& traces, ReportRequest request) {
-  const Result<const ReportView*> view = find_view(request);
-  if (!view) return view.error().text();
-  const Result<std::string> text = (*view)->render(traces, request);
-  return text ? *text : text.error().text();
-}
-
-ReportRequest in_style(const std::string& style, const std::string& view = {}) {
-  ReportRequest request;
-  request.style = style;
-  request.view = view;
-  return request;
-}
-
-TraceSet one(NamedTrace named) {
-  TraceSet out;
-  out.push_back(std::move(named));
-  return out;
-}
-
-std::string expected(const std::string& name) {
-  const std::string text = testing::read_file(kFolder + "/" + name);
-  EXPECT_FALSE(text.empty()) << name;
-  return text;
-}
-
-// ---- pstats
-
-struct PstatsCase {
-  const char* sort;
-  bool strip;
-  const char* view;
-  std::vector<std::string> restrictions;
-};
-
-// The cases of make_pstats.py.
-std::string pstats_cases(const TraceSet& traces) {
-  const std::vector<PstatsCase> cases = {
-      {"", false, "stats", {}},
-      {"cumulative", false, "stats", {}},
-      {"tottime,nfl", true, "stats", {"7"}},
-      {"ncalls", true, "stats", {"0.3"}},
-      {"stdname", false, "callers", {}},
-      {"cumt", true, "callers", {"py:", "4"}},
-      {"pc,name", false, "callees", {"^\\{", "0.5"}},
-      {"line", true, "callees", {}},
-  };
-  std::string out;
-  for (const PstatsCase& one_case : cases) {
-    ReportRequest request = in_style("pstats", one_case.view);
-    request.sort = one_case.sort;
-    request.strip_dirs = one_case.strip;
-    request.restrictions = one_case.restrictions;
-    out += render(traces, request);
-  }
-  return out;
-}
-
-TEST(PstatsStyle, IsWhatPstatsPrints) {
-  for (const char* name : {"calls", "calls_profile", "moved"}) {
-    EXPECT_EQ(pstats_cases(one(load(std::string(name) + ".prof"))),
-              expected(std::string(name) + ".pstats.txt"))
-        << name;
-  }
-}
-
-TEST(PstatsStyle, SeveralFilesAreSummedAsPstatsDoes) {
-  TraceSet traces;
-  for (const char* name : {"moved.prof", "calls.prof", "../profiles/cprofile_py311.prof"}) {
-    traces.push_back(load(name));
-  }
-  EXPECT_EQ(pstats_cases(traces), expected("three.pstats.txt"));
-}
-
-TEST(PstatsStyle, CallsAndSamplesAreNotAddedUp) {
-  TraceSet traces;
-  traces.push_back(load("calls.prof"));
-  traces.push_back(load("../profiles/stacks.folded"));
-  const std::string text = render(traces, in_style("pstats"));
-  const std::string note =
-      "The numbers of 1 trace of another kind than the first one's are left out.\n";
-  EXPECT_EQ(text, note + render(one(load("calls.prof")), in_style("pstats")));
-}
-
-TEST(PstatsStyle, TheLimitIsTheLastRestriction) {
-  const TraceSet traces = one(load("calls.prof"));
-  ReportRequest request = in_style("pstats");
-  request.sort = "time";
-  request.restrictions = {"json"};
-  request.limit = 2;
-  const std::string text = render(traces, request);
-  EXPECT_NE(text.find("due to restriction <'json'>\n   List reduced from "), std::string::npos);
-  EXPECT_NE(text.find(" to 2 due to restriction <2>\n"), std::string::npos) << text;
-}
-
-TEST(PstatsStyle, ViewsMayBeCombined) {
-  const TraceSet traces = one(load("calls.prof"));
-  const std::string all = render(traces, in_style("pstats", "stats,callers,callees"));
-  EXPECT_EQ(all, render(traces, in_style("pstats")) +
-                     render(traces, in_style("pstats", "callers")) +
-                     render(traces, in_style("pstats", "callees")));
-}
-
-TEST(PstatsStyle, WrongWordsAreToldApart) {
-  ReportRequest request = in_style("pstats");
-  request.sort = "time,cumm";
-  EXPECT_FALSE(find_view(request).ok());
-  request.sort = "c";  // calls, cumtime or cumulative
-  EXPECT_FALSE(find_view(request).ok());
-  request.sort = "time,na";
-  EXPECT_TRUE(find_view(request).ok());
-  request.restrictions = {"1.5"};
-  EXPECT_FALSE(find_view(request).ok());
-  ReportRequest other = in_style("torch");
-  other.strip_dirs = true;
-  EXPECT_FALSE(find_view(other).ok());
-  request.restrictions = {"("};
-  EXPECT_NE(render(one(load("calls.prof")), request).find("   <Invalid regular expression '('>\n"),
-            std::string::npos);
-}
-
-TEST(PstatsStyle, SamplesAndTimelinesSayWhatTheyAre) {
-  Result<LoadedSet> loaded =
-      load_traces({std::string(SONDE_TEST_DATA) + "/profiles/stacks.folded"});
-  ASSERT_TRUE(loaded.ok());
-  const std::string samples = render(loaded->traces, in_style("pstats"));
-  EXPECT_EQ(samples.find("From samples: ncalls counts samples"), 0u) << samples;
-  loaded = load_traces({std::string(SONDE_TEST_DATA) + "/profiles/evented.speedscope.json"});
-  ASSERT_TRUE(loaded.ok());
-  const std::string slices = render(loaded->traces, in_style("pstats"));
-  EXPECT_EQ(slices.find("From a timeline: "), 0u) << slices;
-  loaded = load_traces({std::string(SONDE_TEST_DATA) + "/profiles/small.callgrind"});
-  ASSERT_TRUE(loaded.ok());
-  const std::string instructions = render(loaded->traces, in_style("pstats"));
-  EXPECT_NE(instructions.find("not seconds."), std::string::npos) << instructions;
-}
+using test::expected;
+using test::in_style;
+using test::InFolder;
+using test::kStylesFolder;
+using test::load;
+using test::made;
+using test::one;
+using test::render;
 
 TEST(PythonStyles, ATraceWithoutTheDataIsToldHowToRecordIt) {
   TraceBuilder empty;
@@ -253,7 +87,7 @@ TEST(PythonStyles, NumbersOfLinesCannotBlowUpTheText) {
 TEST(LineProfilerStyle, IsWhatLineProfilerPrints) {
   const TraceSet traces = one(load("work.lprof"));
   {
-    const InFolder here(kFolder);
+    const InFolder here(kStylesFolder);
     EXPECT_EQ(render(traces, in_style("line_profiler")), expected("work.line_profiler.txt"));
     ReportRequest request = in_style("line_profiler");
     request.skip_zero = true;
@@ -269,7 +103,7 @@ TEST(LineProfilerStyle, IsWhatLineProfilerPrints) {
 }
 
 TEST(LineProfilerStyle, PrintsWhatOtherProfilersKnowOfLines) {
-  const InFolder here(kFolder);
+  const InFolder here(kStylesFolder);
   const std::string listing = render(one(load("steps.pprofile.txt")), in_style("line_profiler"));
   EXPECT_EQ(listing.find("The time of a line is without what it called.\nTimer unit: 1e-06 s\n"),
             0u)
@@ -334,7 +168,7 @@ TEST(PprofileStyle, IsWhatPprofilePrintsForTheSameCounts) {
     profile.call_self.push_back(0);
     profile.call_total.push_back(n.nanos);
   }
-  const InFolder here(kFolder);
+  const InFolder here(kStylesFolder);
   EXPECT_EQ(render(one(made(builder)), in_style("pprofile")), expected("steps.counts.txt"));
 }
 
@@ -356,7 +190,7 @@ TEST(PprofileStyle, SamplesAreItsStatisticOutput) {
   add(six, 4);
   add(seven, 11);
   add(at_loop, 1);
-  const InFolder here(kFolder);
+  const InFolder here(kStylesFolder);
   EXPECT_EQ(render(one(made(builder)), in_style("pprofile")), expected("loop.samples.txt"));
 }
 
@@ -390,7 +224,7 @@ TEST(MemoryProfilerStyle, IsWhatMemoryProfilerPrints) {
   }
   ASSERT_EQ(builder.process_memory().lines.size(), 9u);
   const TraceSet traces = one(made(builder));
-  const InFolder here(kFolder);
+  const InFolder here(kStylesFolder);
   EXPECT_EQ(render(traces, in_style("memory_profiler")), printed);
   ReportRequest request = in_style("memory_profiler");
   request.precision = 3;
@@ -404,7 +238,7 @@ TEST(MemoryProfilerStyle, CodeInsideOfAFunctionCountsThere) {
   auto& lines = builder.process_memory().lines;
   lines.push_back({file, builder.intern("grow"), 5, 10, 1, 0, 1 * mib, 50 * mib});
   lines.push_back({file, builder.intern("<listcomp>"), 10, 10, 4, 0, 2 * mib, 51 * mib});
-  const InFolder here(kFolder);
+  const InFolder here(kStylesFolder);
   const std::string text = render(one(made(builder)), in_style("memory_profiler"));
   EXPECT_NE(text.find("    10     51.0 MiB      3.0 MiB           5       sizes"),
             std::string::npos)

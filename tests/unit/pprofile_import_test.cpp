@@ -1,6 +1,7 @@
 #include "import/pprofile/pprofile.hpp"
 
 #include "tests/support/profile_rows.hpp"
+#include "trace/filter.hpp"
 
 namespace sonde {
 namespace {
@@ -34,6 +35,37 @@ TEST(Pprofile, ReadsAListing) {
   EXPECT_EQ(profile.functions[function_named(profile, "A")].primitive_calls, 1);
   ASSERT_EQ(profile.lines.size(), 14u);
   EXPECT_EQ(profile.lines[4].hits, 72);
+}
+
+TEST(Pprofile, KeepsTheListingAsItWasPrinted) {
+  const Trace read = import_or_fail(
+      "Command line: a.py --x\nTotal duration: 0.00427413s\nFile: a.py\n"
+      "File duration: 0.00387096s (90.57%)\n"
+      "Line #|      Hits|         Time| Time per hit|      %|Source code\n"
+      "------+----------+-------------+-------------+-------+-----------\n"
+      "     1|       466|  0.000510931|  1.09642e-06| 11.95%|x = f() | 1\n"
+      "(call)|       464|   0.00259876|  5.60078e-06| 60.80%|# a.py:3 f\n",
+      import_pprofile);
+  const Trace copy = filter_trace(read, {});
+  for (const Trace* which : {&read, &copy}) {
+    const Trace& trace = *which;
+    const SourceListing& listing = trace.source_listing();
+    EXPECT_EQ(trace.text(listing.command), "a.py --x");
+    EXPECT_EQ(listing.seconds, 0.00427413);
+    ASSERT_EQ(listing.files.size(), 1u);
+    EXPECT_EQ(trace.text(listing.files[0].name), "a.py");
+    EXPECT_EQ(listing.files[0].seconds, 0.00387096);
+    EXPECT_EQ(listing.files[0].percent, 90.57);
+    ASSERT_EQ(listing.files[0].rows.size(), 2u);
+    const SourceListing::Row& line = listing.files[0].rows[0];
+    EXPECT_EQ(trace.text(line.text), "x = f() | 1");
+    EXPECT_EQ(line.seconds_per_hit, 1.09642e-06);
+    const SourceListing::Row& call = listing.files[0].rows[1];
+    EXPECT_TRUE(call.is_call);
+    EXPECT_EQ(trace.text(call.text), "a.py:3 f");
+    EXPECT_EQ(call.hits, 464);
+    EXPECT_EQ(call.percent, 60.80);
+  }
 }
 
 TEST(Pprofile, DecoratorsAndBarsInTheSource) {
