@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -93,6 +94,18 @@ TreeTotals ProcessTree::sample() {
   now.bytes_written = std::max(now.bytes_written, latest_.bytes_written);
   latest_ = now;
   return now;
+}
+
+std::vector<pid_t> ProcessTree::processes() {
+  find_children();
+  std::vector<pid_t> out;
+  for (auto at = members_.begin(); at != members_.end();) {
+    ProcessStat stat;
+    const bool there = read_stat(at->first, stat) && stat.start_ticks == at->second;
+    if (there && stat.state != 'Z' && stat.state != 'X') out.push_back(at->first);
+    at = there ? std::next(at) : members_.erase(at);
+  }
+  return out;
 }
 
 void ProcessTree::find_children() {

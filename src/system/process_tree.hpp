@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sonde {
 
@@ -44,6 +45,8 @@ class ProcessTree {
 
   TreeTotals sample();
   std::size_t size() const { return members_.size(); }
+  // Looks for new descendants; all that are there now, without counting anything of them.
+  std::vector<pid_t> processes();
 
  private:
   void find_children();
