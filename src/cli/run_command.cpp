@@ -10,10 +10,9 @@
 #include "base/format.hpp"
 #include "cli/output.hpp"
 #include "cli/program.hpp"
-#include "cli/reading.hpp"
 #include "cli/run_folder_writer.hpp"
+#include "cli/run_summary.hpp"
 #include "cli/usage.hpp"
-#include "report/registry.hpp"
 #include "report/safe_text.hpp"
 #include "system/system_agent.hpp"
 
@@ -21,19 +20,6 @@ namespace sonde {
 namespace {
 
 constexpr const char* kDefaultMaxSize = "1G";
-
-// The summary of the run, as `sonde report` prints it. Nothing where the run cannot be read.
-void print_summary(const std::string& folder) {
-  const Result<TraceSet> traces = read_traces({folder});
-  if (!traces) return print_error(traces.error().text());
-  ReportRequest request;
-  const Result<const ReportView*> view = find_view(request);
-  if (!view) return;
-  request.render = error_render_options();
-  Result<std::string> text = (*view)->render(*traces, request);
-  if (!text) return print_error(text.error().text());
-  write_error_output("\n" + *text + "\n");
-}
 
 std::string end_text(const ProgramEnd& end) {
   if (!end.signal) return fmt::format("exit code {}", end.exit_code);
@@ -81,6 +67,7 @@ void RunCommand::define(Options& options) {
   options.text(keep_last_, "--keep-last", "SIZE",
                "keep the last records of a process only, as many as fit into this size (K, M, G)");
   options.flag(force_, "--force", "replace the run that lies in the folder");
+  sampling_.define(options);
 }
 
 int RunCommand::run() {
@@ -99,6 +86,8 @@ int RunCommand::run() {
   if (!last_bytes || (!keep_last_.empty() && *last_bytes == 0)) {
     return size_error("--keep-last", keep_last_);
   }
+
+  if (const std::optional<Error> error = sampling_.check()) return report_failure(*error, "run");
 
   const Result<RunFolderWriter> folder = RunFolderWriter::make(output_, command_, force_);
   if (!folder) {
@@ -126,15 +115,19 @@ int RunCommand::run() {
   }
 
   SystemAgent agent(folder->full_path() + "/system.sonde", command_.front(), program->pid());
+  RunSampler sampler(program->pid(), folder->full_path(), last ? *last_bytes : *max_bytes,
+                     sampling_);
   const ProgramEnd end = program->wait([&] { agent.sample(); });
   agent.finish(end.usage);
+  sampler.finish();
   const bool written = folder->write_end(end.exit_code, end.signal);
   program->restore_signals();
   if (!written) {
     print_warning(fmt::format("{}: cannot write run.json: {}", folder->path(), ::strerror(errno)));
   }
+  for (const std::string& note : sampler.notes()) print_warning(note);
   if (!quiet_) {
-    print_summary(folder->path());
+    print_run_summary(folder->path());
     write_error_output(
         fmt::format("sonde: {}; the run lies in {}\n", end_text(end), safe_text(folder->path())));
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/run_sampler.hpp"
 
 namespace sonde {
 
@@ -21,6 +22,7 @@ class RunCommand : public Command {
   std::string keep_last_;
   bool quiet_ = false;
   bool force_ = false;
+  RunSamplerOptions sampling_;
   std::vector<std::string> command_;
 };
 

@@ -69,7 +69,8 @@ void remove_old_run(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> old;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == ".sonde" || it->path().filename() == kRunFile) {
+    const fs::path ending = it->path().extension();
+    if (ending == ".sonde" || ending == ".tables" || it->path().filename() == kRunFile) {
       old.push_back(it->path());
     }
   }

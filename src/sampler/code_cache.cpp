@@ -47,11 +47,11 @@ CodeCache::Entry* CodeCache::read_code(Address code, const Identity& identity) {
   return &(entries_[code] = std::move(entry));
 }
 
-bool CodeCache::resolve(const std::vector<RawFrame>& frames, std::vector<StackFrame>& out) {
+bool CodeCache::resolve(const std::vector<RawFrame>& frames, std::vector<SampledFrame>& out) {
   return resolve(frames, out, unused_);
 }
 
-bool CodeCache::resolve(const std::vector<RawFrame>& frames, std::vector<StackFrame>& out,
+bool CodeCache::resolve(const std::vector<RawFrame>& frames, std::vector<SampledFrame>& out,
                         std::vector<bool>& entries) {
   out.clear();
   entries.clear();

@@ -21,7 +21,7 @@ struct FunctionInfo {
   bool native = false;      // a C or C++ function; `file` is the shared object
 };
 
-struct StackFrame {
+struct SampledFrame {
   const FunctionInfo* function = nullptr;
   int line = 0;  // 0: not known
 };
@@ -34,9 +34,9 @@ class CodeCache {
 
   // False where a frame is none: its code object cannot be read. Frames that the interpreter makes
   // for itself are left out.
-  bool resolve(const std::vector<RawFrame>& frames, std::vector<StackFrame>& out);
+  bool resolve(const std::vector<RawFrame>& frames, std::vector<SampledFrame>& out);
   // The same, and which frames of `out` end an activation of the interpreter's C function.
-  bool resolve(const std::vector<RawFrame>& frames, std::vector<StackFrame>& out,
+  bool resolve(const std::vector<RawFrame>& frames, std::vector<SampledFrame>& out,
                std::vector<bool>& entries);
 
   // One for all functions that are named alike.

@@ -69,7 +69,7 @@ bool is_interpreter_module(std::string_view path) {
   return name.starts_with("python") || name.starts_with("libpython");
 }
 
-StackFrame native_frame(const NativeFrame& frame, CodeCache& functions) {
+SampledFrame native_frame(const NativeFrame& frame, CodeCache& functions) {
   FunctionInfo info;
   info.name = frame.name.empty() ? "?" : frame.name;
   info.file = frame.module;
@@ -79,9 +79,9 @@ StackFrame native_frame(const NativeFrame& frame, CodeCache& functions) {
 
 }  // namespace
 
-bool merge_stacks(const std::vector<NativeFrame>& native, const std::vector<StackFrame>& python,
+bool merge_stacks(const std::vector<NativeFrame>& native, const std::vector<SampledFrame>& python,
                   const std::vector<bool>& entries, CodeCache& functions,
-                  std::vector<StackFrame>& out) {
+                  std::vector<SampledFrame>& out) {
   out.clear();
   const auto evaluations = static_cast<std::size_t>(
       std::count_if(native.begin(), native.end(),

@@ -29,8 +29,8 @@ class NativeUnwinder {
 // is replaced by the Python frames that it runs (entries[i]: frame i is the outermost of one), and
 // what else the interpreter does for itself is left out. False where the numbers of activations
 // differ by more than one: then `out` has the C frames before the Python frames.
-bool merge_stacks(const std::vector<NativeFrame>& native, const std::vector<StackFrame>& python,
+bool merge_stacks(const std::vector<NativeFrame>& native, const std::vector<SampledFrame>& python,
                   const std::vector<bool>& entries, CodeCache& functions,
-                  std::vector<StackFrame>& out);
+                  std::vector<SampledFrame>& out);
 
 }  // namespace sonde

@@ -144,17 +144,20 @@ void PythonProcess::sample_thread(const PythonThread& thread, pid_t task, Sample
   sample.holds_lock = holds_lock_;
   sample.uncertain = uncertain;
   sample.frames = known.frames;
-  sample.state = thread.state;
+  sample.locals = locals_;
   ++stats_.samples;
   sink.add(sample);
 }
 
 bool PythonProcess::read_now(const PythonThread& thread) {
+  locals_.clear();
   const StackReader::Outcome outcome = reader_.read_stack(thread.state, raw_);
   if (outcome == StackReader::Outcome::Broken) return false;
   if (!codes_.resolve(raw_, frames_, entries_)) return false;
   if (outcome == StackReader::Outcome::Cut) ++stats_.cut;
   holds_lock_ = reader_.lock_holder(thread.interpreter) == thread.state;
+  // A frame that was left out would put the variables of all behind it in the wrong place.
+  if (options_.locals && raw_.size() == frames_.size()) read_locals();
   return true;
 }
 
@@ -219,13 +222,13 @@ const std::string& PythonProcess::name_of(const PythonThread& thread, pid_t task
   return known.name;
 }
 
-std::vector<std::vector<PythonProcess::Local>> PythonProcess::locals(Address thread_state) {
-  std::vector<std::vector<Local>> out;
+void PythonProcess::read_locals() {
+  locals_.clear();
   const PythonLayout& layout = runtime_.layout;
   constexpr std::size_t kMaxLocals = 256;
-  if (reader_.read_stack(thread_state, raw_) == StackReader::Outcome::Broken) return out;
+  constexpr std::uint64_t kTupleItems = 24;
   for (const RawFrame& frame : raw_) {
-    std::vector<Local>& list = out.emplace_back();
+    std::vector<LocalVariable>& list = locals_.emplace_back();
     std::int32_t count = 0;
     Address names = 0;
     if (!memory_.get(frame.code + layout.code.local_count, count) || count <= 0 ||
@@ -236,7 +239,6 @@ std::vector<std::vector<PythonProcess::Local>> PythonProcess::locals(Address thr
     for (std::size_t i = 0; i < most; ++i) {
       Address name = 0;
       Address value = 0;
-      constexpr std::uint64_t kTupleItems = 24;
       if (!memory_.get(names + kTupleItems + i * 8, name) ||
           !memory_.get(frame.address + layout.frame.locals + i * 8, value)) {
         break;
@@ -246,7 +248,6 @@ std::vector<std::vector<PythonProcess::Local>> PythonProcess::locals(Address thr
       if (text && value != 0) list.push_back({std::move(*text), objects_.brief(value)});
     }
   }
-  return out;
 }
 
 }  // namespace sonde

@@ -25,6 +25,7 @@ struct SamplerOptions {
   double rate = 100;  // rounds a second
   bool stop = true;   // threads that run are stopped while they are read
   bool children = true;
+  bool locals = false;  // the variables of each frame too
   // Makes the walker over C stacks; nothing: Python frames only.
   std::function<std::unique_ptr<NativeUnwinder>(pid_t process)> native;
 };
@@ -48,21 +49,13 @@ class PythonProcess {
   bool stops() const { return options_.stop && !refused_; }
   bool has_native() const { return unwinder_ != nullptr; }
 
-  // The local variables of the frames of a thread, innermost first, as one line each: for a look at
-  // a thread that waits or is stopped.
-  struct Local {
-    std::string name;
-    std::string value;
-  };
-  std::vector<std::vector<Local>> locals(Address thread_state);
-
  private:
   struct Known {
     TaskTimes times;
     std::uint64_t time = 0;
     bool waiting = false;
     bool has_stack = false;
-    std::vector<StackFrame> frames;
+    std::vector<SampledFrame> frames;
     std::string name;
     std::uint64_t round = 0;
   };
@@ -75,6 +68,7 @@ class PythonProcess {
   bool read_stopped(const PythonThread& thread, pid_t task, bool& allowed);
   bool read_running(const PythonThread& thread);
   void add_native(pid_t task);
+  void read_locals();
   void read_names(const std::vector<PythonThread>& threads);
   const std::string& name_of(const PythonThread& thread, pid_t task, Known& known);
 
@@ -99,10 +93,11 @@ class PythonProcess {
   bool holds_lock_ = false;  // of the thread that was read last
   std::vector<PythonThread> threads_;
   std::vector<RawFrame> raw_;
-  std::vector<StackFrame> frames_;
-  std::vector<StackFrame> merged_;
+  std::vector<SampledFrame> frames_;
+  std::vector<SampledFrame> merged_;
   std::vector<bool> entries_;
   std::vector<NativeFrame> native_;
+  std::vector<std::vector<LocalVariable>> locals_;
 };
 
 }  // namespace sonde

@@ -46,8 +46,10 @@ class PythonSampler {
   void round();
   // When the next round is due; rounds that are due already are counted as missed.
   std::uint64_t next_time();
-  // Rounds at their times until `stop`, `end` (monotonic, 0: none) or the end of all processes.
-  void run(const std::atomic<bool>& stop, std::uint64_t end);
+  // Rounds at their times until `stop`, `end` (monotonic, 0: none) or the end of all processes;
+  // calls `after_round` behind each.
+  void run(const std::atomic<bool>& stop, std::uint64_t end,
+           const std::function<void()>& after_round = {});
   // The last words to all sinks.
   void finish();
 

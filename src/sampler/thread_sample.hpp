@@ -4,11 +4,19 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "sampler/code_cache.hpp"
 
 namespace sonde {
+
+// A variable of a function at work; its value as one short line.
+struct LocalVariable {
+  std::string name;
+  std::string value;
+};
 
 // What one thread was doing at a moment.
 struct ThreadSample {
@@ -19,11 +27,12 @@ struct ThreadSample {
   // was on a processor.
   std::uint64_t wall_nanos = 0;
   std::uint64_t cpu_nanos = 0;
-  bool holds_lock = false;             // the interpreter's
-  bool waiting = false;                // it was not running
-  bool uncertain = false;              // read while it ran: callers may be one line off
-  std::span<const StackFrame> frames;  // innermost first; empty: no Python at work
-  Address state = 0;                   // of the interpreter; 0: a thread without one
+  bool holds_lock = false;               // the interpreter's
+  bool waiting = false;                  // it was not running
+  bool uncertain = false;                // read while it ran: callers may be one line off
+  std::span<const SampledFrame> frames;  // innermost first; empty: no Python at work
+  // Where asked for: of each Python frame, innermost first.
+  std::span<const std::vector<LocalVariable>> locals;
 };
 
 class SampleSink {

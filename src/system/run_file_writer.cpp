@@ -26,14 +26,14 @@ file::ClockReading read_clocks() {
 
 }  // namespace
 
-RunFileWriter::RunFileWriter(const std::string& path, std::string_view program)
+RunFileWriter::RunFileWriter(const std::string& path, std::string_view program, Process process)
     : file_(::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666)) {
   if (file_ < 0) return;
   std::memcpy(header_.magic, file::kMagic, sizeof header_.magic);
   header_.version = file::kVersion;
   header_.chunk_bytes = file::kChunkBytes;
-  header_.pid = static_cast<std::uint32_t>(::getpid());
-  header_.parent_pid = static_cast<std::uint32_t>(::getppid());
+  header_.pid = process.pid != 0 ? process.pid : static_cast<std::uint32_t>(::getpid());
+  header_.parent_pid = process.pid != 0 ? process.parent : static_cast<std::uint32_t>(::getppid());
   header_.first = read_clocks();
   header_.latest[0] = header_.first;
   header_.ticks_per_second = 1'000'000'000;
@@ -110,6 +110,14 @@ void RunFileWriter::flush() {
   }
   header_.drop_reason = static_cast<std::uint32_t>(errno);
   header_.dropped_records += std::max<std::size_t>(1, (chunk_.size() - written_) / 32);
+  write_header();
+}
+
+void RunFileWriter::touch() {
+  if (file_ < 0) return;
+  flush();
+  header_.latest_slot = 1;
+  header_.latest[1] = read_clocks();
   write_header();
 }
 

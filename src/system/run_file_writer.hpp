@@ -17,8 +17,16 @@ class RunFileWriter {
   using NameId = std::uint32_t;
   using DomainId = std::uint16_t;
 
-  // Check ok() afterwards.
-  RunFileWriter(const std::string& path, std::string_view program);
+  // The process that the file is about.
+  struct Process {
+    std::uint32_t pid = 0;
+    std::uint32_t parent = 0;
+  };
+
+  // Check ok() afterwards. Without a process: this one.
+  RunFileWriter(const std::string& path, std::string_view program)
+      : RunFileWriter(path, program, Process{}) {}
+  RunFileWriter(const std::string& path, std::string_view program, Process process);
   ~RunFileWriter();
   RunFileWriter(const RunFileWriter&) = delete;
   RunFileWriter& operator=(const RunFileWriter&) = delete;
@@ -34,6 +42,8 @@ class RunFileWriter {
   void add_counter(std::int64_t time, NameId name, DomainId domain, double value);
   // Writes the records so far.
   void flush();
+  // The recording lasts until now at least: for what lies beside this file.
+  void touch();
   // The orderly end.
   void close();
 

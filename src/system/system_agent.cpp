@@ -67,6 +67,12 @@ void SystemAgent::finish(const rusage& usage) {
   writer_.close();
 }
 
+void SystemAgent::finish() {
+  sample();
+  writer_.add_counter(monotonic_now(), peak_resident_, processes_, peak_);
+  writer_.close();
+}
+
 void SystemAgent::write(const TreeTotals& totals, std::int64_t now) {
   const MachineTimes machine = read_machine_times();
   const std::int64_t passed = last_time_ == 0 ? 0 : now - last_time_;

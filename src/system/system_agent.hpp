@@ -27,6 +27,8 @@ class SystemAgent {
   // The last sample: `usage` is what the system counted for the program and all that it waited for,
   // which is exact also for what lived between two samples.
   void finish(const rusage& usage);
+  // The same for a process that Sonde did not start, and that may go on.
+  void finish();
 
  private:
   void write(const TreeTotals& totals, std::int64_t now);

@@ -21,25 +21,14 @@ using namespace sonde;
 
 class Printer : public SampleSink {
  public:
-  explicit Printer(PythonProcess& process) : process_(process) {}
   void add(const ThreadSample& sample) override {
     std::printf("thread %d %s%s%s\n", sample.thread, std::string(sample.name).c_str(),
                 sample.waiting ? " idle" : " busy", sample.holds_lock ? " gil" : "");
-    for (const StackFrame& frame : sample.frames) {
+    for (const SampledFrame& frame : sample.frames) {
       std::printf("  %s (%s:%d)\n", frame.function->name.c_str(), frame.function->file.c_str(),
                   frame.line);
     }
-    if (std::getenv("PROBE_LOCALS")) {
-      for (const auto& frame : process_.locals(sample.state)) {
-        for (const auto& local : frame) {
-          std::printf("    %s = %s\n", local.name.c_str(), local.value.c_str());
-        }
-      }
-    }
   }
-
- private:
-  PythonProcess& process_;
 };
 
 class Sums : public ProcessSink {
@@ -54,7 +43,7 @@ class Sums : public ProcessSink {
     busy_ += nanos;
     std::set<std::string> seen;
     bool innermost = true;
-    for (const StackFrame& frame : sample.frames) {
+    for (const SampledFrame& frame : sample.frames) {
       const std::string& name = frame.function->name;
       if (innermost) functions_[name].first += nanos;
       if (innermost) ++lines_[name + ":" + std::to_string(frame.line)];
@@ -102,7 +91,7 @@ int dump(pid_t pid) {
     std::fprintf(stderr, "%s\n", process.error().text().c_str());
     return 1;
   }
-  Printer printer(**process);
+  Printer printer;
   return (*process)->sample(printer) ? 0 : 1;
 }
 

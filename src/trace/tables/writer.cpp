@@ -49,7 +49,7 @@ constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) & ~std::siz
 
 }  // namespace
 
-int Writer::open(const char* path, std::uint64_t max_bytes) {
+int Writer::open(const char* path, std::uint64_t max_bytes, std::uint32_t pid) {
   if (header_) return 0;
   int file = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (file < 0) return errno;
@@ -69,7 +69,7 @@ int Writer::open(const char* path, std::uint64_t max_bytes) {
   auto* const header = reinterpret_cast<FileHeader*>(page);
   header->version = kVersion;
   header->block_bytes = kBlockBytes;
-  header->pid = static_cast<std::uint32_t>(getpid());
+  header->pid = pid != 0 ? pid : static_cast<std::uint32_t>(getpid());
   header->max_bytes = max_bytes;
   std::uint64_t magic;
   memcpy(&magic, kMagic, sizeof magic);

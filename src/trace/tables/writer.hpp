@@ -19,8 +19,9 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // 0, or an errno. `max_bytes` 0: no limit.
-  int open(const char* path, std::uint64_t max_bytes);
+  // 0, or an errno. `max_bytes` 0: no limit. `pid` is the process that the file is about, 0: this
+  // one.
+  int open(const char* path, std::uint64_t max_bytes, std::uint32_t pid = 0);
   bool is_open() const { return header_ != nullptr; }
   // The orderly end: cuts the file to what is used. Rows must not be touched afterwards.
   void close();

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cli/options.hpp"
+#include "sampler/python_sampler.hpp"
+
+namespace sonde {
+
+// What `sonde run` is told about sampling Python programs.
+struct RunSamplerOptions {
+  std::string
+      python;  // "", or what is to be recorded of Python programs: "function,sample", "none"
+  std::int64_t rate = 100;
+  bool native = false;
+  bool no_stop = false;
+
+  void define(Options& options);
+  // What makes no sense in the options.
+  std::optional<Error> check() const;
+  // Python programs are sampled: by default, and where it is asked for.
+  bool on() const;
+};
+
+// Samples the Python processes below a program that `sonde run` started, from a thread of its own.
+// A program without Python costs nothing but a look at it from time to time.
+class RunSampler {
+ public:
+  RunSampler(pid_t root, const std::string& folder, std::uint64_t max_bytes,
+             const RunSamplerOptions& options);
+  ~RunSampler() { finish(); }
+  RunSampler(const RunSampler&) = delete;
+  RunSampler& operator=(const RunSampler&) = delete;
+
+  // Ends the sampling; the files are whole afterwards.
+  void finish();
+  // What could not be sampled, and why: one line each. After finish().
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  void work(pid_t root, const std::string& folder, std::uint64_t max_bytes,
+            const RunSamplerOptions& options);
+
+  std::atomic<bool> stop_{false};
+  std::vector<std::string> notes_;
+  std::thread thread_;
+};
+
+// The options of the sampler with C frames where asked for.
+SamplerOptions sampler_options(double rate, bool stop, bool native);
+
+}  // namespace sonde
