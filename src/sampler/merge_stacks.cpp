@@ -57,7 +57,7 @@ constexpr std::array<std::string_view, 20> kInternal = {"call_function",
                                                         "slot_sq_"};
 
 bool is_internal(std::string_view name) {
-  if (name.empty()) return false;
+  if (name.empty()) return true;  // a function of the interpreter without a symbol
   if (has_prefix(name, kTelling)) return false;
   return has_prefix(name, kInterpreter) || has_prefix(name, kInternal);
 }

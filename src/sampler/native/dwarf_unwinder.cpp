@@ -140,10 +140,9 @@ bool DwarfUnwinder::unwind(pid_t thread, std::vector<NativeFrame>& out) {
   out.clear();
   if (!begin()) return false;
   addresses_.clear();
-  // Fails too where the walk ends at a function without a caller's address: what matters is whether
-  // it came out at a function that threads begin with.
-  dwfl_getthread_frames(dwfl_, thread, take_frame, this);
-  bool whole = false;
+  // Succeeds where the walk ended at a function that says it has no caller; not every libc says so
+  // of the functions that threads begin with.
+  bool whole = dwfl_getthread_frames(dwfl_, thread, take_frame, this) == 0;
   bool unknown = false;
   for (const Dwarf_Addr address : addresses_) {
     const Symbol& found = symbol(address);
