@@ -10,6 +10,7 @@
 #include "report/views/profile_summary.hpp"
 #include "report/views/python_summary.hpp"
 #include "report/views/rows.hpp"
+#include "report/views/sampling_facts.hpp"
 #include "report/views/summary_parts.hpp"
 #include "report/views/system.hpp"
 
@@ -135,6 +136,7 @@ Document summary_view(RunTraces traces, const ReportRequest& request) {
   }
   if (is_profile_run(traces)) {
     out.blocks = profile_summary_blocks(traces, top);
+    for (Block& block : sampling_blocks(traces)) out.blocks.push_back(std::move(block));
     return out;
   }
   out.blocks.push_back(trace_block(all));
@@ -179,6 +181,7 @@ Document summary_view(RunTraces traces, const ReportRequest& request) {
   const bool timed =
       std::any_of(all.begin(), all.end(), [](const TraceSummary& one) { return one.timed; });
   if (has_operators && timed) out.blocks.push_back(advice_block(all));
+  for (Block& block : sampling_blocks(traces)) out.blocks.push_back(std::move(block));
   return out;
 }
 
