@@ -67,29 +67,44 @@ def state_of(pid):
         return file.read().rsplit(")", 1)[1].split()[0]
 
 
+def attach(probe, pid, times, program, lines):
+    for _ in range(times):
+        result = subprocess.run([probe, "dump", str(pid)], stdout=subprocess.PIPE, text=True)
+        if result.returncode != 0:
+            fail("the probe failed")
+        check(result.stdout, program, lines)
+    print("%d times, under load: %d threads, each stack as the program has it" % (times, WAITERS + BUSY + 1))
+
+
 def main():
     probe, python, program = sys.argv[1:4]
     times = int(sys.argv[4]) if len(sys.argv) > 4 else 20
     lines = allowed_lines(program)
-    seconds = 20 + times
+    seconds = 600  # ends with SIGTERM
     target = subprocess.Popen([python, program, str(seconds), str(WAITERS), str(BUSY)], stdout=subprocess.PIPE, text=True)
     if target.stdout.readline() != "ready\n":
         fail("the program did not start")
     time.sleep(0.3)
-    for _ in range(times):
-        result = subprocess.run([probe, "dump", str(target.pid)], stdout=subprocess.PIPE, text=True)
-        if result.returncode != 0:
-            fail("the probe failed")
-        check(result.stdout, program, lines)
-    print("%d times: %d threads, each stack as the program has it" % (times, WAITERS + BUSY + 1))
-
-    result = subprocess.run([probe, "sample", str(target.pid), "4", "1000"], stdout=subprocess.PIPE, text=True)
-    shares = {match.group(1): float(match.group(2)) for match in re.finditer(r"function (\S+) +own +\S+ total +([\d.]+)%", result.stdout)}
-    share = 100 * shares["seventy"] / (shares["seventy"] + shares["thirty"])
+    load = [subprocess.Popen([python, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        attach(probe, target.pid, times, program, lines)
+    finally:
+        for process in load:
+            process.kill()
+            process.wait()
+    # On a busy machine the program stands still most of the time, and a few seconds are few independent samples.
+    shares = []
+    for _ in range(5):
+        result = subprocess.run([probe, "sample", str(target.pid), "4", "1000"], stdout=subprocess.PIPE, text=True)
+        found = {match.group(1): float(match.group(2)) for match in re.finditer(r"function (\S+) +own +\S+ total +([\d.]+)%", result.stdout)}
+        shares.append(100 * found["seventy"] / (found["seventy"] + found["thirty"]))
+        share = sum(shares) / len(shares)
+        if abs(share - 70) <= 3:
+            break
     print(result.stdout.splitlines()[0])
     print("seventy has %.1f%% of the time, 70%% expected" % share)
     if abs(share - 70) > 3:
-        fail("the shares are wrong")
+        fail("the shares are wrong: %s" % shares)
 
     for _ in range(5):
         killed = subprocess.Popen([probe, "sample", str(target.pid), "60", "1000"], stdout=subprocess.DEVNULL)
@@ -101,6 +116,7 @@ def main():
             fail("the program stays stopped behind a killed sampler")
     print("5 samplers killed at work: the program goes on")
 
+    target.terminate()
     word, rounds = target.stdout.readline().split()
     if target.wait() != 0 or word != "right" or int(rounds) == 0:
         fail("the program was harmed: %s %s, status %d" % (word, rounds, target.returncode))

@@ -2,39 +2,43 @@
 
     known_program.py SECONDS WAITERS BUSY
 
-Runs work() in the main thread and in BUSY others while WAITERS threads wait, checks its own result and prints it. A line that
-may be at work has a comment with the name of its function; a sampler must never see another line of these functions.
+Runs work() in the main thread and in BUSY others while WAITERS threads wait, until the time is over or SIGTERM comes, checks its
+own result and prints it. A line that may be at work has a comment with the name of its function; a sampler must never see another
+line of these functions.
 """
+import signal
 import sys
 import threading
 import time
 
+stopped = []
 
-def leaf(count):
+
+def leaf(count):               # leaf
     total = 0                  # leaf
     for i in range(count):     # leaf
         total += i & 7         # leaf
     return total               # leaf
 
 
-def seventy():
+def seventy():                 # seventy
     return leaf(7000)          # seventy
 
 
-def thirty():
+def thirty():                  # thirty
     return leaf(3000)          # thirty
 
 
-def work(end, results):
-    total = rounds = 0                   # work
-    while time.monotonic() < end:        # work
-        total += seventy()               # work
-        total += thirty()                # work
-        rounds += 1                      # work
-    results.append((total, rounds))      # work
+def work(end, results):                           # work
+    total = rounds = 0                            # work
+    while not stopped and time.monotonic() < end: # work
+        total += seventy()                        # work
+        total += thirty()                         # work
+        rounds += 1                               # work
+    results.append((total, rounds))               # work
 
 
-def wait_long(event):
+def wait_long(event):          # wait_long
     event.wait()               # wait_long
 
 
@@ -47,6 +51,7 @@ def main():
     working = [threading.Thread(target=work, args=(end, results), name="worker-%d" % i) for i in range(busy)]
     for thread in waiting + working:
         thread.start()
+    signal.signal(signal.SIGTERM, lambda number, frame: stopped.append(number))
     print("ready", flush=True)
     work(end, results)         # main
     event.set()                # main
