@@ -24,6 +24,7 @@ typedef enum sonde_kind {
   SONDE_KIND_OPERATOR_INNER = 3,
   SONDE_KIND_RANGE = 4, /* a user's own range */
   SONDE_KIND_MODULE = 5,
+  SONDE_KIND_PYTHON_FUNCTION = 6,
   SONDE_KIND_RUNTIME = 7,
   SONDE_KIND_API = 9, /* a framework's own API */
   SONDE_KIND_KERNEL = 10,

@@ -19,6 +19,7 @@ struct Native {
   PyMethodDef* definition;
   const char* name;
   PyCFunction function;
+  char* text;
   std::uint32_t id;
 };
 
@@ -48,6 +49,7 @@ int set_extra(PyObject* code, void* value) {
 // What was given out for an earlier recording is void.
 void begin_generation() {
   if (known_generation == generation) return;
+  natives.for_each([](const Native& native) { free(native.text); });
   natives.clear();
   code_count = 0;
   known_generation = generation;
@@ -87,7 +89,6 @@ std::uint32_t flags_of(const PyCodeObject* code) {
 // cProfile's name of a builtin: the representation of the method as its type has it.
 PyObject* native_name(PyMethodDef* definition, PyObject* self, PyObject* module) {
   if (!self) {
-    Reference name;
     if (module && PyUnicode_Check(module)) {
       if (!PyUnicode_CompareWithASCIIString(module, "builtins")) module = nullptr;
       if (module) return PyUnicode_FromFormat("<%U.%s>", module, definition->ml_name);
@@ -117,6 +118,17 @@ PyObject* native_name(PyMethodDef* definition, PyObject* self, PyObject* module)
   return PyUnicode_FromFormat("<built-in method %s>", definition->ml_name);
 }
 
+std::uint64_t hash_of(const PyMethodDef* definition) {
+  return mix(reinterpret_cast<std::uint64_t>(definition));
+}
+
+const Native* find_native(const PyMethodDef* definition) {
+  return natives.find(hash_of(definition), [&](const Native& other) {
+    return other.definition == definition && other.name == definition->ml_name &&
+           other.function == definition->ml_meth;
+  });
+}
+
 }  // namespace
 
 const char* prepare_codes() {
@@ -142,7 +154,7 @@ const char* prepare_codes() {
 
 std::uint32_t code_id(PyCodeObject* code) {
   const std::uint64_t mark = code_mark(code);
-  if (mark >> 32 == generation) return static_cast<std::uint32_t>(mark);
+  if (mark >> 32 == (kMarkBit >> 32 | generation)) return static_cast<std::uint32_t>(mark);
   const KeepError keep;
   begin_generation();
   tables::CodeRow row{};
@@ -155,7 +167,7 @@ std::uint32_t code_id(PyCodeObject* code) {
   row.first_line = code->co_firstlineno;
   row.flags = flags_of(code);
   if (!writer().add(tables::Table::Code, row)) row.id = 0;
-  const std::uint64_t value = std::uint64_t{generation} << 32 | row.id;
+  const std::uint64_t value = kMarkBit | std::uint64_t{generation} << 32 | row.id;
   if (set_extra(reinterpret_cast<PyObject*>(code), reinterpret_cast<void*>(value)) != 0) {
     PyErr_Clear();
   }
@@ -164,12 +176,7 @@ std::uint32_t code_id(PyCodeObject* code) {
 
 std::uint32_t native_code_id(PyMethodDef* definition, PyObject* self, PyObject* module) {
   begin_generation();
-  const std::uint64_t hash = mix(reinterpret_cast<std::uint64_t>(definition));
-  Native* const known = natives.find(hash, [&](const Native& other) {
-    return other.definition == definition && other.name == definition->ml_name &&
-           other.function == definition->ml_meth;
-  });
-  if (known) return known->id;
+  if (const Native* const known = find_native(definition)) return known->id;
   const KeepError keep;
   const Reference name(native_name(definition, self, module));
   if (!name) PyErr_Clear();
@@ -179,7 +186,10 @@ std::uint32_t native_code_id(PyMethodDef* definition, PyObject* self, PyObject* 
   row.file = text_id("~", 1);
   row.flags = tables::kNativeFunction;
   if (!writer().add(tables::Table::Code, row)) row.id = 0;
-  natives.add(hash, {0, definition, definition->ml_name, definition->ml_meth, row.id});
+  const char* const text = name ? PyUnicode_AsUTF8(name.get()) : nullptr;
+  if (!text) PyErr_Clear();
+  natives.add(hash_of(definition), {0, definition, definition->ml_name, definition->ml_meth,
+                                    text ? strdup(text) : nullptr, row.id});
   return row.id;
 }
 
@@ -187,6 +197,11 @@ std::uint32_t native_code_id(PyObject* callable) {
   if (!PyCFunction_Check(callable)) return 0;
   const auto* const function = reinterpret_cast<const PyCFunctionObject*>(callable);
   return native_code_id(function->m_ml, function->m_self, function->m_module);
+}
+
+const char* native_text(const PyMethodDef* definition) {
+  const Native* const native = find_native(definition);
+  return native && native->text ? native->text : "";
 }
 
 std::uint32_t frame_id(std::uint32_t caller, std::uint32_t code, std::int32_t line) {

@@ -21,6 +21,9 @@ std::uint32_t native_code_id(PyObject* callable);
 // As above, of a method that is not bound to `self` yet. `self` and `module` may be nullptr.
 std::uint32_t native_code_id(PyMethodDef* definition, PyObject* self, PyObject* module);
 
+// The name of a builtin that has a number, "" of others.
+const char* native_text(const PyMethodDef* definition);
+
 // The number of a place in the tree of stacks, with its row; 0 where there is no room. `caller` is
 // such a number as well, 0 for an outermost frame. Needs no interpreter lock.
 std::uint32_t frame_id(std::uint32_t caller, std::uint32_t code, std::int32_t line);
@@ -36,7 +39,8 @@ struct CodeExtras {
 
 extern Py_ssize_t code_slot;
 
-// Generation and number of a code object; 0 where it has none.
+// A bit that no address has, generation and number of a code object; 0 where it has none.
+inline constexpr std::uint64_t kMarkBit = std::uint64_t{1} << 63;
 inline std::uint64_t code_mark(const PyCodeObject* code) {
   const auto* const extras = static_cast<const CodeExtras*>(code->co_extra);
   if (!extras || extras->size <= code_slot) return 0;

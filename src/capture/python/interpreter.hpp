@@ -33,6 +33,17 @@ inline PyCodeObject* code_of(PyFrameObject* frame) {
 #endif
 }
 
+// A type for objects that only the interpreter holds. True where it is ready already.
+inline bool ready_type(PyTypeObject& type, const char* name, Py_ssize_t size, destructor drop) {
+  if (type.tp_name) return true;
+  Py_SET_REFCNT(reinterpret_cast<PyObject*>(&type), 1);
+  type.tp_name = name;
+  type.tp_basicsize = size;
+  type.tp_dealloc = drop;
+  type.tp_flags |= Py_TPFLAGS_DEFAULT;
+  return PyType_Ready(&type) == 0;
+}
+
 // Owns one reference.
 class Reference {
  public:

@@ -95,6 +95,7 @@ PyMODINIT_FUNC PyInit__agent() {
   using namespace sonde::python;
   PyMethodDef* const parts[] = {
       annotation_methods,
+      function_methods,
   };
   PyObject* const module = PyModule_Create(&definition);
   if (!module) return nullptr;

@@ -51,6 +51,7 @@ enum class Table : std::uint32_t {
   MemoryLine = 11,  // MemoryLineRow
   Snapshot = 12,    // SnapshotRow
   ObjectType = 13,  // ObjectTypeRow
+  OpenCall = 14,    // OpenCallRow
 };
 
 struct BlockHeader {
@@ -117,6 +118,20 @@ struct CallRow {
   std::uint64_t recursive_calls;
   std::uint64_t self_ticks;
   std::uint64_t total_ticks;
+};
+
+// A call that has not returned. An orderly end leaves none; of a process that was killed they tell
+// what it was doing: the call is not in FunctionRow and CallRow yet. Rows of one thread follow each
+// other, outermost first. What is known of the time: it went from start_ticks to the end of the
+// process, with inner_ticks of it in calls that have returned and the rest of the next row's.
+struct OpenCallRow {
+  std::uint32_t caller;
+  std::uint32_t callee;
+  std::uint64_t start_ticks;  // 0: the row is not in use
+  std::uint64_t inner_ticks;
+  std::uint32_t thread;
+  std::uint32_t reserved;
+  std::uint64_t writer;  // the writer's own; means nothing to a reader
 };
 
 struct LineRow {

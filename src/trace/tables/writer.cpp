@@ -156,6 +156,19 @@ void* Writer::add_row(Table table, const void* row, std::size_t bytes) {
   return at;
 }
 
+void* Writer::add_empty_rows(Table table, std::size_t row_bytes, std::size_t count) {
+  if (count == 0 || count > (kBlockBytes - sizeof(BlockHeader)) / row_bytes) return nullptr;
+  const Lock lock(lock_);
+  if (!header_) return nullptr;
+  char* const at = make_room(table, row_bytes * count, row_bytes);
+  if (!at) return nullptr;
+  auto* const block =
+      reinterpret_cast<BlockHeader*>(open_[static_cast<std::uint32_t>(table)].block);
+  // Fresh pages of a file are zero.
+  __atomic_store_n(&block->rows, block->rows + static_cast<std::uint32_t>(count), __ATOMIC_RELEASE);
+  return at;
+}
+
 std::uint32_t Writer::add_text(const char* text, std::size_t size) {
   const Lock lock(lock_);
   if (!header_) return 0;

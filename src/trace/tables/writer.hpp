@@ -34,6 +34,16 @@ class Writer {
     static_assert(alignof(Row) <= 8);
     return static_cast<Row*>(add_row(table, &row, sizeof(Row)));
   }
+  // That many empty rows in one piece, as far as a block holds them; nullptr as above.
+  template <class Row>
+  Row* add_empty(Table table, std::size_t count) {
+    static_assert(alignof(Row) <= 8);
+    return static_cast<Row*>(add_empty_rows(table, sizeof(Row), count));
+  }
+  template <class Row>
+  static constexpr std::size_t most_at_once() {
+    return (kBlockBytes - sizeof(BlockHeader)) / sizeof(Row);
+  }
   // The number of a new text, 0 where there is no room. The caller keeps texts apart.
   std::uint32_t add_text(const char* text, std::size_t size);
   void add_property(const char* key, const char* value);
@@ -47,6 +57,7 @@ class Writer {
   static constexpr std::size_t kRegionBlocks = 16;
 
   void* add_row(Table table, const void* row, std::size_t bytes);
+  void* add_empty_rows(Table table, std::size_t row_bytes, std::size_t count);
   // Room in the table's block at work, in one piece.
   char* make_room(Table table, std::size_t bytes, std::size_t row_bytes);
   char* new_block();
