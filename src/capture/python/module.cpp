@@ -96,6 +96,7 @@ PyMODINIT_FUNC PyInit__agent() {
   PyMethodDef* const parts[] = {
       annotation_methods,
       function_methods,
+      line_methods,
   };
   PyObject* const module = PyModule_Create(&definition);
   if (!module) return nullptr;

@@ -9,6 +9,7 @@ namespace sonde::python {
 extern PyMethodDef session_methods[];     // module.cpp
 extern PyMethodDef annotation_methods[];  // annotations.cpp
 extern PyMethodDef function_methods[];    // functions.cpp
+extern PyMethodDef line_methods[];        // lines.cpp
 
 // What a part does when the recording ends, before its files are closed.
 using StopHandler = void (*)();

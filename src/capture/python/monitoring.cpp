@@ -56,23 +56,41 @@ int take_monitoring_tool(const char* name) {
   return -1;
 }
 
-bool set_monitoring_callbacks(int tool, const MonitoringCallback* callbacks, std::size_t count) {
+bool set_monitoring_callbacks(int tool, const MonitoringCallback* callbacks, std::size_t count,
+                              std::size_t everywhere) {
   if (!prepare_type()) return false;
-  const Reference events(monitoring_value("events"));
-  if (!events) return false;
   long all = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const Reference event(PyObject_GetAttrString(events.get(), callbacks[i].event));
+    const long event = monitoring_events({callbacks[i].event});
     const Reference callback(make_callback(callbacks[i].function));
-    if (!event || !callback) return false;
-    const Reference old(PyObject_CallMethod(monitoring(), "register_callback", "iOO", tool,
-                                            event.get(), callback.get()));
+    if (event < 0 || !callback) return false;
+    const Reference old(
+        PyObject_CallMethod(monitoring(), "register_callback", "ilO", tool, event, callback.get()));
     if (!old) return false;
     // Those of builtins come with CALL, and cannot be asked for.
     const char* const name = callbacks[i].event;
-    if (name[0] != 'C' || name[1] != '_') all |= PyLong_AsLong(event.get());
+    if (i < everywhere && (name[0] != 'C' || name[1] != '_')) all |= event;
   }
   const Reference done(PyObject_CallMethod(monitoring(), "set_events", "il", tool, all));
+  return static_cast<bool>(done);
+}
+
+long monitoring_events(std::initializer_list<const char*> names) {
+  const Reference events(monitoring_value("events"));
+  if (!events) return -1;
+  long all = 0;
+  for (const char* const name : names) {
+    const Reference event(PyObject_GetAttrString(events.get(), name));
+    const long bit = event ? PyLong_AsLong(event.get()) : -1;
+    if (bit < 0) return -1;
+    all |= bit;
+  }
+  return all;
+}
+
+bool set_local_monitoring(int tool, PyObject* code, long events) {
+  const Reference done(
+      PyObject_CallMethod(monitoring(), "set_local_events", "iOl", tool, code, events));
   return static_cast<bool>(done);
 }
 

@@ -113,7 +113,7 @@ bool install_hook() {
   const std::size_t count = call_options.builtins ? 9 : 6;
   tool = take_monitoring_tool("sonde functions");
   if (tool < 0) return false;
-  if (set_monitoring_callbacks(tool, callbacks, count)) return true;
+  if (set_monitoring_callbacks(tool, callbacks, count, count)) return true;
   free_monitoring_tool(tool);
   tool = -1;
   return false;

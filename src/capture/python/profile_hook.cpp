@@ -1,4 +1,5 @@
 #include "capture/python/functions.hpp"
+#include "capture/python/thread_states.hpp"
 
 // Up to CPython 3.11: a profile function in C for each thread.
 
@@ -52,17 +53,6 @@ int on_event(PyObject* owner, PyFrameObject* frame, int what, PyObject* argument
       break;
   }
   return 0;
-}
-
-template <class Visit>
-bool for_each_state(Visit visit) {
-  PyThreadState* const current = PyThreadState_Get();
-  PyInterpreterState* const interpreter = PyThreadState_GetInterpreter(current);
-  for (PyThreadState* state = PyInterpreterState_ThreadHead(interpreter); state;
-       state = PyThreadState_Next(state)) {
-    if (!visit(state)) return false;
-  }
-  return true;
 }
 
 // Leaves a profile function of the program in its place.

@@ -220,4 +220,80 @@ def namespaces():
     return scope["value"], eval("sum(value)", scope), (lambda: (lambda: 1)())()
 
 
-SINGLE = [recursion, generators, exceptions, comprehensions, callbacks, objects, coroutines, namespaces]
+def one_line_loops():
+    total = 0
+    for i in range(5): total += i
+    while total > 3: total -= 1
+    for i in range(3): square(i); square(i + 1)
+    x = [square(i) for i in range(4)]; y = x[0]
+    return total if total else y
+
+
+def long_expressions():
+    values = [
+        square(1),
+        square(2),
+        square(
+            3
+        ),
+    ]
+    if (values[0] == 1 and
+            values[1] == 4 and
+            square(3) == values[2]):
+        values.append(0)
+    try:
+        values.index(
+            77)
+    except ValueError: pass
+    finally:
+        values.pop()
+    while True:
+        values.append(1)
+        if len(values) > 6: break
+        if len(values) == 5:
+            continue
+    else:
+        values.clear()
+    assert values, "never"
+    for value in values:
+        if value == 4:
+            continue
+        with Manager():
+            square(value)
+    else:
+        values = [
+            value
+            for value in values
+            if value
+        ]
+    return {
+        "a": square(2),
+        "b": (lambda:
+              5)(),
+    }
+
+
+def decorated(function):
+    @functools.wraps(function)
+    def wrapper(*args):
+        return function(
+            *args
+        )
+    return wrapper
+
+
+@decorated
+def with_decorator(n):
+    class Local:
+        attribute = square(n)
+
+        def method(self):
+            return self.attribute
+    return Local().method()
+
+
+def definitions():
+    return with_decorator(3), with_decorator(4)
+
+
+SINGLE = [one_line_loops, long_expressions, definitions, recursion, generators, exceptions, comprehensions, callbacks, objects, coroutines, namespaces]

@@ -1,0 +1,112 @@
+#include "capture/python/lines.hpp"
+#include "capture/python/thread_states.hpp"
+
+// Up to CPython 3.11: a trace function in C for each thread.
+
+#if PY_VERSION_HEX < 0x030C0000
+
+namespace sonde::python {
+namespace {
+
+// Goes when the thread ends, or when somebody sets another trace function.
+struct Owner {
+  PyObject_HEAD
+};
+
+bool removing = false;
+PyInterpreterState* interpreter = nullptr;
+PyThreadState* newest = nullptr;  // thread that has the hook
+
+void drop_owner(PyObject* object) {
+  PyObject_Free(object);
+  if (removing || !PyEval_GetFrame()) return;
+  LineThread* const thread = line_thread();
+  const std::uint64_t now = sonde_ticks();
+  while (thread && thread->top != thread->base) leave_frame(*thread, now);
+  interrupt_lines();
+}
+
+PyTypeObject owner_type{};
+
+void hook_threads();
+
+int on_event(PyObject*, PyFrameObject* frame, int what, PyObject*) {
+  switch (what) {
+    case PyTrace_LINE: {
+      const std::uint64_t now = sonde_ticks();
+      LineThread* const thread = line_thread();
+      if (__builtin_expect(!thread, 0)) break;
+      if (__builtin_expect(!at_work(*thread, frame), 0)) {
+        // A frame that was at work before the recording may be of any code.
+        LineTable* const table = line_table(code_of(frame));
+        if (!table || !push_frame(*thread, frame, *table)) {
+          frame->f_trace_lines = 0;
+          break;
+        }
+      }
+      begin_line(*thread, frame->f_lineno, now);
+      break;
+    }
+    case PyTrace_CALL:
+      // A thread that was started stands first in the list.
+      if (__builtin_expect(PyInterpreterState_ThreadHead(interpreter) != newest, 0)) hook_threads();
+      if (!line_table(code_of(frame))) frame->f_trace_lines = 0;
+      break;
+    case PyTrace_RETURN: {
+      LineThread* const thread = line_thread();
+      if (thread && at_work(*thread, frame)) leave_frame(*thread, sonde_ticks());
+      break;
+    }
+  }
+  return 0;
+}
+
+bool install(PyThreadState* state) {
+  if (state->c_tracefunc) return true;
+  PyObject* const owner = reinterpret_cast<PyObject*>(PyObject_New(Owner, &owner_type));
+  if (!owner) return false;
+  const int failed = _PyEval_SetTrace(state, on_event, owner);
+  if (failed != 0) removing = true;
+  Py_DECREF(owner);
+  removing = false;
+  return failed == 0;
+}
+
+void hook_threads() {
+  const KeepError keep;
+  newest = PyInterpreterState_ThreadHead(interpreter);
+  for_each_state([](PyThreadState* state) {
+    if (!install(state)) PyErr_Clear();
+    return true;
+  });
+}
+
+}  // namespace
+
+bool install_line_hook() {
+  if (!ready_type(owner_type, "sonde._agent.Lines", sizeof(Owner), drop_owner)) return false;
+  if (PyThreadState_Get()->c_tracefunc) {
+    PyErr_SetString(PyExc_RuntimeError, "sonde: another trace function is set");
+    return false;
+  }
+  interpreter = PyInterpreterState_Get();
+  newest = PyInterpreterState_ThreadHead(interpreter);
+  return for_each_state(install);
+}
+
+void remove_line_hook() {
+  const KeepError keep;
+  removing = true;
+  for_each_state([](PyThreadState* state) {
+    if (state->c_tracefunc == on_event) _PyEval_SetTrace(state, nullptr, nullptr);
+    PyErr_Clear();
+    return true;
+  });
+  removing = false;
+}
+
+bool watch_code(PyCodeObject*) { return true; }
+
+}  // namespace sonde::python
+
+#endif
