@@ -38,12 +38,13 @@ def with_trace_function(workload):
     hits = collections.Counter()
     next_lines = collections.defaultdict(collections.Counter)
     last = {}
+    functions = functions_of_module()
 
     def trace(frame, event, argument):
         code = frame.f_code
         if code.co_filename == FILE and event in ("line", "return"):
             before = last.pop((threading.get_ident(), code), None)
-            if before:
+            if before and code in functions:
                 next_lines[FILE, before][frame.f_lineno] += 1
             if event == "line":
                 hits[FILE, frame.f_lineno] += 1
