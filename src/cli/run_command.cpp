@@ -45,6 +45,7 @@ CommandInfo RunCommand::info() const {
   info.examples = {
       {"sonde run -- ./train --epochs 1", "record a program, print the summary"},
       {"sonde run -o slow/ --quiet -- python3 train.py", "into a folder of your own, silently"},
+      {"sonde run --python function -- python3 train.py", "every call of Python code"},
       {"sonde run --keep-last 64M -- ./server", "a flight recorder: only the last 64 MiB stay"}};
   return info;
 }
@@ -66,6 +67,7 @@ void RunCommand::define(Options& options) {
   most.default_text = kDefaultMaxSize;
   options.text(keep_last_, "--keep-last", "SIZE",
                "keep the last records of a process only, as many as fit into this size (K, M, G)");
+  python_.define(options);
   options.flag(force_, "--force", "replace the run that lies in the folder");
   sampling_.define(options);
 }
@@ -87,8 +89,6 @@ int RunCommand::run() {
     return size_error("--keep-last", keep_last_);
   }
 
-  if (const std::optional<Error> error = sampling_.check()) return report_failure(*error, "run");
-
   const Result<RunFolderWriter> folder = RunFolderWriter::make(output_, command_, force_);
   if (!folder) {
     print_error(folder.error().text());
@@ -104,6 +104,13 @@ int RunCommand::run() {
   Program::Environment environment = {{"SONDE_RUN_DIR", folder->full_path()},
                                       {"SONDE_MAX_SIZE", std::nullopt},
                                       {"SONDE_KEEP_LAST", std::nullopt}};
+  std::optional<Error> wrong = python_.prepare(environment);
+  sampling_.wanted = python_.samples();
+  if (!wrong) wrong = sampling_.check();
+  if (wrong) {
+    folder->remove();
+    return report_failure(*wrong, "run");
+  }
   if (last) environment[2].second = std::to_string(*last_bytes);
   if (!last && *max_bytes > 0) environment[1].second = std::to_string(*max_bytes);
   int status = kExitFailure;
@@ -127,6 +134,7 @@ int RunCommand::run() {
   }
   for (const std::string& note : sampler.notes()) print_warning(note);
   if (!quiet_) {
+    for (const std::string& note : python_.notes(folder->full_path())) print_warning(note);
     print_run_summary(folder->path());
     write_error_output(
         fmt::format("sonde: {}; the run lies in {}\n", end_text(end), safe_text(folder->path())));

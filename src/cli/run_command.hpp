@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/run_python.hpp"
 #include "cli/run_sampler.hpp"
 
 namespace sonde {
@@ -23,6 +24,7 @@ class RunCommand : public Command {
   bool quiet_ = false;
   bool force_ = false;
   RunSamplerOptions sampling_;
+  RunPython python_;
   std::vector<std::string> command_;
 };
 

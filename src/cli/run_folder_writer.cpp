@@ -70,11 +70,12 @@ void remove_old_run(const fs::path& folder) {
   std::vector<fs::path> old;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const fs::path ending = it->path().extension();
-    if (ending == ".sonde" || ending == ".tables" || it->path().filename() == kRunFile) {
+    if (ending == ".sonde" || ending == ".tables" || ending == ".cupti" ||
+        it->path().filename() == kRunFile || it->path().filename() == "notes") {
       old.push_back(it->path());
     }
   }
-  for (const fs::path& path : old) fs::remove(path, error);
+  for (const fs::path& path : old) fs::remove_all(path, error);
 }
 
 }  // namespace

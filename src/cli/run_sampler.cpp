@@ -13,16 +13,6 @@ namespace {
 
 constexpr std::size_t kMostNotes = 8;
 
-bool names_mode(const std::string& list, std::string_view mode) {
-  std::size_t at = 0;
-  while (at <= list.size()) {
-    const std::size_t comma = std::min(list.find(',', at), list.size());
-    if (std::string_view(list).substr(at, comma - at) == mode) return true;
-    at = comma + 1;
-  }
-  return false;
-}
-
 }  // namespace
 
 SamplerOptions sampler_options(double rate, bool stop, bool native) {
@@ -34,10 +24,6 @@ SamplerOptions sampler_options(double rate, bool stop, bool native) {
 }
 
 void RunSamplerOptions::define(Options& options) {
-  Option& how = options.text(python, "--python", "MODE",
-                             "what is recorded of Python programs: sample, or none");
-  how.choices = {"sample", "none"};
-  how.default_text = "sample";
   Option& often = options.integer(rate, "--rate", "HZ", "samples of Python programs a second");
   often.default_text = "100";
   often.lowest = 1;
@@ -49,18 +35,13 @@ void RunSamplerOptions::define(Options& options) {
 
 std::optional<Error> RunSamplerOptions::check() const {
   if (native && no_stop) return usage_error("--native needs threads to stop: not with --no-stop");
-  if (native && !on()) return usage_error("--native belongs to --python sample");
-  if (!python.empty() && python != "sample" && python != "none") {
-    return usage_error("--python is sample or none, not '" + python + "'");
-  }
+  if (native && !wanted) return usage_error("--native belongs to --python sample");
   return {};
 }
 
-bool RunSamplerOptions::on() const { return python.empty() || names_mode(python, "sample"); }
-
 RunSampler::RunSampler(pid_t root, const std::string& folder, std::uint64_t max_bytes,
                        const RunSamplerOptions& options) {
-  if (!options.on()) return;
+  if (!options.wanted) return;
   // Signals are the main thread's, which blocked them all before.
   thread_ = std::thread([=, this] { work(root, folder, max_bytes, options); });
 }

@@ -18,8 +18,7 @@ namespace sonde {
 
 // What `sonde run` is told about sampling Python programs.
 struct RunSamplerOptions {
-  std::string
-      python;  // "", or what is to be recorded of Python programs: "function,sample", "none"
+  bool wanted = true;  // whether Python programs are sampled at all
   std::int64_t rate = 100;
   bool native = false;
   bool no_stop = false;
@@ -27,8 +26,6 @@ struct RunSamplerOptions {
   void define(Options& options);
   // What makes no sense in the options.
   std::optional<Error> check() const;
-  // Python programs are sampled: by default, and where it is asked for.
-  bool on() const;
 };
 
 // Samples the Python processes below a program that `sonde run` started, from a thread of its own.

@@ -57,8 +57,10 @@ PyObject* start_functions(PyObject*, PyObject* arguments, PyObject* keywords) {
   at_fork_in_child(begin_anew_in_child);
   at_stop(forget_threads);
   call_options = {timeline != 0, builtins != 0};
-  add_property("python.functions", timeline ? "every call, and its slices" : "every call");
-  add_property("python.functions.hook", kHasMonitoring ? "sys.monitoring" : "profile function");
+  add_inherited_property("python.functions",
+                         timeline ? "every call, and its slices" : "every call");
+  add_inherited_property("python.functions.hook",
+                         kHasMonitoring ? "sys.monitoring" : "profile function");
   recording = true;
   if (!install_hook()) {
     recording = false;

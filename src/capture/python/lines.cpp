@@ -36,8 +36,8 @@ PyObject* start_lines(PyObject*, PyObject* arguments, PyObject* keywords) {
   if (recording) Py_RETURN_NONE;
   if (!prepare() || !choose_lines(include, exclude)) return nullptr;
   at_stop(stop_recording);
-  add_property("python.lines", "hits and time of each line");
-  add_property("python.lines.hook", kHasMonitoring ? "sys.monitoring" : "trace function");
+  add_inherited_property("python.lines", "hits and time of each line");
+  add_inherited_property("python.lines.hook", kHasMonitoring ? "sys.monitoring" : "trace function");
   recording = true;
   if (!install_line_hook()) {
     recording = false;

@@ -14,9 +14,9 @@ StopHandler stop_handlers[kMaxStopHandlers];
 std::size_t stop_handler_count = 0;
 
 void tell_interpreter() {
-  add_property("language", "Python");
-  add_property("python.version", Py_GetVersion());
-  add_property("python.implementation", "CPython");
+  add_inherited_property("language", "Python");
+  add_inherited_property("python.version", Py_GetVersion());
+  add_inherited_property("python.implementation", "CPython");
 }
 
 // At the end of the interpreter, when the program's own exit functions have run.

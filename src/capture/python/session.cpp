@@ -22,7 +22,13 @@ struct Text {
   std::uint32_t id;
 };
 
+struct Property {
+  const char* key;
+  const char* value;
+};
+
 constexpr std::size_t kMaxForkHandlers = 8;
+constexpr std::size_t kMaxProperties = 32;
 
 tables::Writer tables_file;
 bool runs = false;
@@ -32,6 +38,8 @@ pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 HashTable<Text> texts;
 ForkHandler fork_handlers[kMaxForkHandlers];
 std::size_t fork_handler_count = 0;
+Property inherited[kMaxProperties];
+std::size_t inherited_count = 0;
 char failure[PATH_MAX + 200];
 
 std::uint64_t hash_of(const char* text, std::size_t size) {
@@ -116,6 +124,7 @@ void stop_session() {
   if (!runs) return;
   runs = false;
   reopen = false;
+  inherited_count = 0;
   tables_file.close();
   forget_texts();
   ++generation;
@@ -128,7 +137,11 @@ tables::Writer& writer() {
   if (__builtin_expect(__atomic_load_n(&reopen, __ATOMIC_ACQUIRE), 0)) {
     pthread_mutex_lock(&open_lock);
     // Where it fails, rows are nullptr, as in a program that does not record.
-    if (reopen) open_tables();
+    if (reopen && open_tables() == 0) {
+      for (std::size_t i = 0; i < inherited_count; ++i) {
+        tables_file.add_property(inherited[i].key, inherited[i].value);
+      }
+    }
     __atomic_store_n(&reopen, false, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&open_lock);
   }
@@ -136,6 +149,15 @@ tables::Writer& writer() {
 }
 
 void add_property(const char* key, const char* value) { writer().add_property(key, value); }
+
+void add_inherited_property(const char* key, const char* value) {
+  add_property(key, value);
+  std::size_t at = 0;
+  while (at < inherited_count && strcmp(inherited[at].key, key) != 0) ++at;
+  if (at == kMaxProperties) return;
+  inherited[at] = {key, value};
+  if (at == inherited_count) ++inherited_count;
+}
 
 std::uint32_t text_id(const char* text, std::size_t size) {
   tables::Writer& file = writer();

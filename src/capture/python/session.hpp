@@ -26,8 +26,10 @@ bool session_runs();
 // nullptr then) where nothing records. Needs no interpreter lock.
 tables::Writer& writer();
 
-// Later ones of the same key replace earlier ones.
+// What is to be said of the recording. Later ones of the same key replace earlier ones.
 void add_property(const char* key, const char* value);
+// As above, and of those of forked children as well. The texts stay where they are.
+void add_inherited_property(const char* key, const char* value);
 
 // The number of a text, the same for the same text; 0 where there is no room. Needs no interpreter
 // lock.

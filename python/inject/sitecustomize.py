@@ -1,0 +1,112 @@
+# Starts Sonde's agent in each Python interpreter below `sonde run`. The folder of this file is put first on PYTHONPATH; the
+# program finds sys.path and the sitecustomize module as they would be without it. It must work, or step aside, in every Python.
+
+import os
+import sys
+
+
+def _leave_path(folder):
+    """sys.path without the folder of this file; and without the entry that an empty rest of PYTHONPATH makes."""
+    if folder in sys.path:
+        sys.path.remove(folder)
+    sys.path_importer_cache.pop(folder, None)
+
+
+def _import_other():
+    """The sitecustomize module that this one stands before, if there is one."""
+    own = sys.modules.pop("sitecustomize", None)
+    try:
+        import sitecustomize  # noqa: F401
+    except ImportError as error:
+        if getattr(error, "name", "sitecustomize") != "sitecustomize":
+            raise
+        # The interpreter takes this as: there is none.
+        sys.modules["sitecustomize"] = own
+        return error
+    return None
+
+
+def _note(text):
+    """One line for the summary of the run."""
+    folder = os.path.join(os.environ.get("SONDE_RUN_DIR", ""), "notes")
+    try:
+        if not os.path.isdir(folder):
+            os.makedirs(folder)
+        with open(os.path.join(folder, "%d.txt" % os.getpid()), "w") as file:
+            file.write(text + "\n")
+    except OSError:
+        pass
+
+
+def _load(package):
+    """The agent that fits this interpreter; None and a note where there is none."""
+    import _imp
+
+    for suffix in _imp.extension_suffixes():
+        path = os.path.join(package, "sonde", "_agent" + suffix)
+        if not os.path.exists(path):
+            continue
+        from _frozen_importlib import ModuleSpec
+        from _frozen_importlib_external import ExtensionFileLoader
+
+        name = "sonde._agent"
+        loader = ExtensionFileLoader(name, path)
+        spec = ModuleSpec(name, loader, origin=path)
+        agent = loader.create_module(spec)
+        loader.exec_module(agent)
+        # The package finds this one when the program imports it.
+        sys.modules[name] = agent
+        return agent
+    return None
+
+
+def _paths(variable):
+    return [path for path in os.environ.get(variable, "").split(os.pathsep) if path]
+
+
+def _line_paths(package):
+    """Whose lines are recorded: the program's own, neither the standard library's nor installed packages'."""
+    include = _paths("SONDE_PYTHON_INCLUDE") or ["/"]
+    exclude = _paths("SONDE_PYTHON_EXCLUDE") + [package, os.path.dirname(os.__file__)]
+    for path in sys.path:
+        if os.path.basename(path) in ("site-packages", "dist-packages"):
+            exclude.append(path)
+    return include, exclude
+
+
+def _start(agent, words, package):
+    agent.start(None)
+    if "line" in words:
+        agent.start_lines(*_line_paths(package))
+    # Last: what comes before it is none of the program's.
+    if "function" in words:
+        agent.start_functions("timeline" in words)
+
+
+def _begin():
+    here = os.path.dirname(os.path.abspath(__file__))
+    package = os.path.dirname(here)
+    _leave_path(here)
+    missing = _import_other()
+    words = [word for word in os.environ.get("SONDE_PYTHON", "").split(",") if word]
+    if words and os.environ.get("SONDE_RUN_DIR"):
+        try:
+            name = sys.implementation.name
+            version = "%d.%d" % sys.version_info[:2]
+            agent = _load(package) if name == "cpython" and sys.version_info >= (3, 9) else None
+            if agent:
+                _start(agent, words, package)
+            elif name != "cpython" or sys.version_info < (3, 9):
+                _note("%s is %s %s: Sonde records CPython 3.9 and newer from inside; use --python sample" %
+                      (sys.executable, name, version))
+            else:
+                _note("no agent for CPython %s (%s): install its headers (python3-dev, or that version's own) and build "
+                      "Sonde again, or run: pip install sonde" % (version, sys.executable))
+        except Exception as error:
+            _note("%s was not recorded: %s" % (sys.executable, error))
+    return missing
+
+
+_missing = _begin()
+if _missing is not None:
+    raise _missing
