@@ -1,4 +1,4 @@
-"""The programs that the cost of a profiler is measured on. Each returns the seconds of its work."""
+"""The programs that the cost of a profiler is measured on. timed() tells the CPU time of one."""
 
 import json
 import re
@@ -76,6 +76,6 @@ FUNCTIONS = [one_line, recursive, build, call_heavy, tokens, dates, mean, varian
 
 
 def timed(program):
-    begin = time.perf_counter()
+    begin = time.process_time()
     program()
-    return time.perf_counter() - begin
+    return time.process_time() - begin
