@@ -82,6 +82,9 @@ TEST_P(PythonAgentTest, SaysWhatToDoWithoutAFittingAgent) {
 TEST_P(PythonAgentTest, PutsEveryCallOnTheTimeline) { scenario("timeline_has_every_call"); }
 TEST_P(PythonAgentTest, AgreesWithTheClock) { scenario("times_agree_with_the_clock"); }
 TEST_P(PythonAgentTest, RecordsTheLinesThatAreAskedFor) { scenario("include_and_exclude"); }
+TEST_P(PythonAgentTest, CopesWithDepthBreadthAndShortLivedCode) {
+  scenario("depth_breadth_and_short_lived_code");
+}
 TEST_P(PythonAgentTest, MayStartLateAndAgain) { scenario("starts_late_and_again"); }
 
 std::string test_name(const ::testing::TestParamInfo<std::string>& parameter) {

@@ -23,6 +23,13 @@ struct Native {
   std::uint32_t id;
 };
 
+// Code that is compiled again and again, at the same place from the same text, is one code.
+struct KnownCode {
+  std::uint64_t hash;
+  tables::CodeRow row;
+  Py_hash_t bytecode;
+};
+
 struct Frame {
   std::uint64_t hash;
   std::uint32_t caller;
@@ -32,6 +39,7 @@ struct Frame {
 };
 
 HashTable<Native> natives;
+HashTable<KnownCode> codes;
 HashTable<Frame> frames;
 std::uint32_t frame_count = 0;
 std::uint32_t code_count = 0;
@@ -51,6 +59,7 @@ void begin_generation() {
   if (known_generation == generation) return;
   natives.for_each([](const Native& native) { free(native.text); });
   natives.clear();
+  codes.clear();
   code_count = 0;
   known_generation = generation;
 }
@@ -84,6 +93,34 @@ std::uint32_t flags_of(const PyCodeObject* code) {
   if (code->co_flags & CO_COROUTINE) flags |= tables::kCoroutine;
   if (code->co_flags & CO_ASYNC_GENERATOR) flags |= tables::kAsyncGenerator;
   return flags;
+}
+
+Py_hash_t bytecode_hash(PyCodeObject* code) {
+#if PY_VERSION_HEX >= 0x030B0000
+  const Reference bytes(PyCode_GetCode(code));
+  const Py_hash_t hash = bytes ? PyObject_Hash(bytes.get()) : -1;
+#else
+  const Py_hash_t hash = PyObject_Hash(code->co_code);
+#endif
+  if (hash == -1) PyErr_Clear();
+  return hash;
+}
+
+// The number of the row, which is added where it is new; 0 where there is no room.
+std::uint32_t add_code(tables::CodeRow row, Py_hash_t bytecode) {
+  const std::uint64_t hash =
+      mix(mix(std::uint64_t{row.name} << 32 | row.file) ^
+          static_cast<std::uint32_t>(row.first_line) ^ static_cast<std::uint64_t>(bytecode));
+  const KnownCode* const known = codes.find(hash, [&](const KnownCode& other) {
+    return other.bytecode == bytecode && other.row.name == row.name &&
+           other.row.qualified_name == row.qualified_name && other.row.file == row.file &&
+           other.row.first_line == row.first_line && other.row.flags == row.flags;
+  });
+  if (known) return known->row.id;
+  row.id = ++code_count;
+  if (!writer().add(tables::Table::Code, row)) return 0;
+  codes.add(hash, {0, row, bytecode});
+  return row.id;
 }
 
 // cProfile's name of a builtin: the representation of the method as its type has it.
@@ -158,7 +195,6 @@ std::uint32_t code_id(PyCodeObject* code) {
   const KeepError keep;
   begin_generation();
   tables::CodeRow row{};
-  row.id = ++code_count;
   row.name = text_of(code->co_name);
 #if PY_VERSION_HEX >= 0x030B0000
   row.qualified_name = text_of(code->co_qualname);
@@ -166,7 +202,7 @@ std::uint32_t code_id(PyCodeObject* code) {
   row.file = text_of(code->co_filename);
   row.first_line = code->co_firstlineno;
   row.flags = flags_of(code);
-  if (!writer().add(tables::Table::Code, row)) row.id = 0;
+  row.id = add_code(row, bytecode_hash(code));
   const std::uint64_t value = kMarkBit | std::uint64_t{generation} << 32 | row.id;
   if (set_extra(reinterpret_cast<PyObject*>(code), reinterpret_cast<void*>(value)) != 0) {
     PyErr_Clear();

@@ -314,7 +314,28 @@ _agent.stop()
     check(calls(first, "program.py")["deep"] == 0, "a call that began before the recording")
 
 
-SCENARIOS = [output_is_unchanged, children_are_recorded, killed_process_keeps_its_data, interrupt_is_an_orderly_end,
+def depth_breadth_and_short_lived_code():
+    script = os.path.join(PROGRAMS, "stress.py")
+    result = record([PYTHON, script])
+    check(result.returncode == 0, result)
+    table = recorded()
+    names = calls(table, "stress.py")
+    check(names["down"] == 8001 + 11 + 400 * 51, "down", names["down"])
+    recursive = [sums[1] for label, sums in table.functions().items() if label[2] == "down"][0]
+    check(recursive == 8000 + 10 + 400 * 50, "recursive", recursive)
+    made = calls(table, "<string>")
+    check(made["made"] == 3000 and made["<module>"] >= 3001, made["made"], made["<module>"])
+    check(all(made["f%d" % i] == 2 for i in range(3000)), "wide")
+    # Seven texts at most, whatever number of times they are compiled.
+    check(1 <= sum(1 for row in table.rows["Code"] if table.texts[row.name] == "made") <= 7, "codes")
+    hits = {line: hits for (file, line), (hits, _) in table.lines().items() if file == script}
+    check(hits[9] == names["down"], "hits", hits[9])
+    self_sum = sum(sums[2] for sums in table.functions().values())
+    outermost = sum(sums[3] for (caller, _), sums in table.calls().items() if caller is None)
+    check(self_sum == outermost, "self", self_sum, "outermost", outermost)
+
+
+SCENARIOS = [depth_breadth_and_short_lived_code, output_is_unchanged, children_are_recorded, killed_process_keeps_its_data, interrupt_is_an_orderly_end,
              own_profile_function, modules_and_entry_points, own_sitecustomize, no_agent_for_this_interpreter,
              timeline_has_every_call, times_agree_with_the_clock, include_and_exclude, starts_late_and_again]
 
