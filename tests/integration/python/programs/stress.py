@@ -6,7 +6,9 @@ import threading
 
 
 def down(n):
-    return n and down(n - 1)
+    if n:
+        down(n - 1)
+    return n
 
 
 def make(count, text="def f%d(x):\n  return x\n"):
