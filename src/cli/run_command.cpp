@@ -46,6 +46,7 @@ CommandInfo RunCommand::info() const {
       {"sonde run -- ./train --epochs 1", "record a program, print the summary"},
       {"sonde run -o slow/ --quiet -- python3 train.py", "into a folder of your own, silently"},
       {"sonde run --python function -- python3 train.py", "every call of Python code"},
+      {"sonde run --memory lines -- python3 train.py", "what each line allocates"},
       {"sonde run --keep-last 64M -- ./server", "a flight recorder: only the last 64 MiB stay"}};
   return info;
 }
@@ -70,6 +71,7 @@ void RunCommand::define(Options& options) {
   python_.define(options);
   options.flag(force_, "--force", "replace the run that lies in the folder");
   sampling_.define(options);
+  memory_.define(options);
 }
 
 int RunCommand::run() {
@@ -88,6 +90,7 @@ int RunCommand::run() {
   if (!last_bytes || (!keep_last_.empty() && *last_bytes == 0)) {
     return size_error("--keep-last", keep_last_);
   }
+  if (const std::optional<Error> wrong = memory_.check()) return report_failure(*wrong, "run");
 
   const Result<RunFolderWriter> folder = RunFolderWriter::make(output_, command_, force_);
   if (!folder) {
@@ -113,6 +116,11 @@ int RunCommand::run() {
   }
   if (last) environment[2].second = std::to_string(*last_bytes);
   if (!last && *max_bytes > 0) environment[1].second = std::to_string(*max_bytes);
+  if (const std::optional<Error> wrong = memory_.apply(environment)) {
+    folder->remove();
+    print_error(wrong->text());
+    return kExitFailure;
+  }
   int status = kExitFailure;
   Result<Program> program = Program::start(command_, environment, status);
   if (!program) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/run_memory.hpp"
 #include "cli/run_python.hpp"
 #include "cli/run_sampler.hpp"
 
@@ -25,6 +26,7 @@ class RunCommand : public Command {
   bool force_ = false;
   RunSamplerOptions sampling_;
   RunPython python_;
+  RunMemory memory_;
   std::vector<std::string> command_;
 };
 

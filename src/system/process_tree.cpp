@@ -38,6 +38,8 @@ bool parse_process_stat(std::string_view text, ProcessStat& out) {
   if (close == std::string_view::npos || close + 3 >= text.size()) return false;
   std::from_chars(text.data(), text.data() + text.size(), out.pid);
   out.state = text[close + 2];
+  const std::size_t open = text.find('(');
+  if (open < close) out.name = text.substr(open + 1, close - open - 1);
   // The fields from the parent on, which is the fourth.
   const std::vector<std::int64_t> fields = numbers(text.substr(close + 4));
   const auto field = [&](std::size_t number) { return fields[number - 4]; };
@@ -69,6 +71,7 @@ TreeTotals ProcessTree::sample() {
   if (latest_.threads <= kManyThreads || samples_ % kSeldom == 0) find_children();
   ++samples_;
   TreeTotals now;
+  memory_.clear();
   std::uint64_t ticks = 0;
   for (auto at = members_.begin(); at != members_.end();) {
     ProcessStat stat;
@@ -80,7 +83,9 @@ TreeTotals ProcessTree::sample() {
     if (stat.state != 'Z' && stat.state != 'X') {
       ++now.processes;
       now.threads += stat.threads;
-      now.resident_bytes += std::max<std::int64_t>(0, stat.resident_pages) * page_bytes_;
+      const std::int64_t resident = std::max<std::int64_t>(0, stat.resident_pages) * page_bytes_;
+      now.resident_bytes += resident;
+      memory_.push_back({at->first, at->second, stat.name, resident});
       add_io(at->first, now);
       add_switches(at->first, stat.threads, now);
     }
@@ -106,6 +111,14 @@ std::vector<pid_t> ProcessTree::processes() {
     at = there ? std::next(at) : members_.erase(at);
   }
   return out;
+}
+
+std::optional<std::int64_t> ProcessTree::proportional_bytes(pid_t pid) const {
+  constexpr std::int64_t kNone = -1;
+  const std::int64_t kilobytes = number_after(
+      read_small_file(proc_ + "/" + std::to_string(pid) + "/smaps_rollup"), "Pss", kNone);
+  if (kilobytes == kNone) return std::nullopt;
+  return kilobytes * 1024;
 }
 
 void ProcessTree::find_children() {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ struct ProcessStat {
   std::int64_t threads = 0;
   std::uint64_t start_ticks = 0;
   std::int64_t resident_pages = 0;
+  std::string name;
 };
 
 // Reads the text of /proc/PID/stat; false where it is none. The name inside may hold anything.
@@ -36,6 +38,14 @@ struct TreeTotals {
   std::int64_t bytes_written = 0;
 };
 
+// The memory of one process at a sample.
+struct ProcessMemoryUse {
+  pid_t pid = 0;
+  std::uint64_t start_ticks = 0;  // with the number, the identity of the process
+  std::string name;
+  std::int64_t resident_bytes = 0;
+};
+
 // Watches a process and its descendants from outside. A descendant stays known when its parent ends
 // before it.
 class ProcessTree {
@@ -47,6 +57,11 @@ class ProcessTree {
   std::size_t size() const { return members_.size(); }
   // Looks for new descendants; all that are there now, without counting anything of them.
   std::vector<pid_t> processes();
+  // Those that the last sample found alive.
+  const std::vector<ProcessMemoryUse>& memory() const { return memory_; }
+  // Resident bytes with each shared page divided among those who share it; nothing where the system
+  // does not tell. Takes the longer the larger the process is.
+  std::optional<std::int64_t> proportional_bytes(pid_t pid) const;
 
  private:
   void find_children();
@@ -57,6 +72,7 @@ class ProcessTree {
 
   std::string proc_;
   std::map<pid_t, std::uint64_t> members_;  // start time: a number given anew is another process
+  std::vector<ProcessMemoryUse> memory_;
   TreeTotals latest_;
   std::int64_t page_bytes_;
   std::int64_t ticks_per_second_;

@@ -54,7 +54,14 @@ RunFileWriter::DomainId RunFileWriter::add_domain(std::string_view text) {
 
 std::uint32_t RunFileWriter::add_entry(std::string_view text, std::uint32_t id, std::uint32_t bit) {
   const std::size_t size = sizeof(file::NameEntry) + (text.size() + 7) / 8 * 8;
-  if (file_ < 0 || has_records_ || chunk_.size() + size > file::kChunkBytes) return 0;
+  if (file_ < 0 || header_.dropped_records > 0 ||
+      sizeof(file::ChunkHeader) + size > file::kChunkBytes) {
+    return 0;
+  }
+  if (chunk_type_ != file::ChunkType::Names || chunk_.size() + size > file::kChunkBytes) {
+    flush();
+    begin_chunk(file::ChunkType::Names);
+  }
   const file::NameEntry entry{static_cast<std::uint32_t>(text.size()) | bit, id};
   const std::size_t at = chunk_.size();
   chunk_.resize(at + size);
@@ -80,10 +87,10 @@ void RunFileWriter::add_record(const file::Record& record) {
     ++header_.dropped_records;
     return;
   }
-  if (!has_records_ || chunk_.size() + sizeof record > file::kChunkBytes) {
+  if (chunk_type_ != file::ChunkType::Records ||
+      chunk_.size() + sizeof record > file::kChunkBytes) {
     flush();
     begin_chunk(file::ChunkType::Records);
-    has_records_ = true;
   }
   const std::size_t at = chunk_.size();
   chunk_.resize(at + sizeof record);
@@ -93,7 +100,7 @@ void RunFileWriter::add_record(const file::Record& record) {
 void RunFileWriter::begin_chunk(file::ChunkType type) {
   file::ChunkHeader chunk{};
   chunk.magic = file::kChunkMagic;
-  chunk.type = type;
+  chunk.type = chunk_type_ = type;
   chunk.sequence = ++header_.chunks;
   chunk.thread = header_.pid;
   chunk_at_ = file::chunk_offset(header_.chunks - 1);

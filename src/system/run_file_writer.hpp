@@ -33,7 +33,8 @@ class RunFileWriter {
 
   bool ok() const { return file_ >= 0; }
 
-  // All names before the first record. What does not fit into one chunk has no name.
+  // At any time; names that come late take a chunk of their own, which is worth saving: give those
+  // that are new together, and few. An empty name is 0, which is none.
   NameId add_name(std::string_view text) { return add_entry(text, next_name_++, 0); }
   DomainId add_domain(std::string_view text);
 
@@ -61,7 +62,7 @@ class RunFileWriter {
   std::size_t written_ = 0;     // bytes of chunk_ that are in the file
   std::uint32_t next_name_ = 1;
   std::uint32_t next_domain_ = 1;
-  bool has_records_ = false;
+  file::ChunkType chunk_type_ = file::ChunkType::Names;
 };
 
 }  // namespace sonde

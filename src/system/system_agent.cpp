@@ -44,12 +44,18 @@ SystemAgent::SystemAgent(const std::string& path, std::string_view program, pid_
       busy_time_(writer_.add_name(names::kBusyTime)),
       total_time_(writer_.add_name(names::kTotalTime)),
       memory_used_(writer_.add_name(names::kMemoryUsed)),
+      curves_(writer_, resident_),
       first_machine_(read_machine_times()),
       last_machine_(first_machine_) {
   if (gpus) gpus_.emplace(writer_);
 }
 
-void SystemAgent::sample() { write(tree_.sample(), monotonic_now()); }
+void SystemAgent::sample() {
+  const TreeTotals totals = tree_.sample();
+  const std::int64_t now = monotonic_now();
+  curves_.add(tree_, now);
+  write(totals, now);
+}
 
 void SystemAgent::finish(const rusage& usage) {
   TreeTotals totals = last_;
@@ -63,6 +69,7 @@ void SystemAgent::finish(const rusage& usage) {
   // The most that a single process had, which a sample may have missed; in KiB.
   peak_ = std::max<std::int64_t>(peak_, usage.ru_maxrss * 1024);
   writer_.add_counter(now, peak_resident_, processes_, peak_);
+  curves_.finish(now);
   write(totals, now);
   writer_.close();
 }

@@ -10,6 +10,7 @@
 
 #include "system/gpu_sampler.hpp"
 #include "system/machine.hpp"
+#include "system/process_curves.hpp"
 #include "system/process_tree.hpp"
 #include "system/run_file_writer.hpp"
 
@@ -50,6 +51,7 @@ class SystemAgent {
   RunFileWriter::NameId total_time_;
   RunFileWriter::NameId memory_used_;
   std::optional<GpuSampler> gpus_;
+  ProcessCurves curves_;
   MachineTimes first_machine_;
   MachineTimes last_machine_;
   TreeTotals last_;

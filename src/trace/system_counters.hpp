@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 // What the system agent counts, by domain and name: written by system/, read by analysis/.
@@ -17,6 +18,14 @@ inline constexpr std::string_view kThreads = "threads";
 inline constexpr std::string_view kContextSwitches = "context switches";  // since the start
 inline constexpr std::string_view kBytesRead = "bytes read";              // since the start
 inline constexpr std::string_view kBytesWritten = "bytes written";        // since the start
+
+// Each process by itself: a domain "process PID NAME" with these counters. Not for those that lived
+// between two samples only, and for the first kMostProcesses.
+inline constexpr std::string_view kProcessPrefix = "process ";
+inline constexpr std::size_t kMostProcesses = 256;
+// Shared pages are divided among those who share them, so that the processes' numbers may be added
+// up; told seldom, and only where there are several processes.
+inline constexpr std::string_view kProportional = "proportional bytes";
 
 // The whole machine.
 inline constexpr std::string_view kMachine = "machine";

@@ -16,8 +16,8 @@ class Lock {
 
 }  // namespace
 
-void AddressMap::count(std::uint64_t hash, bool more) {
-  std::uint8_t& place = filter_[filter_place(hash)];
+void AddressMap::count(const void* address, bool more) {
+  std::uint8_t& place = filter_[filter_place(address)];
   std::uint8_t seen = __atomic_load_n(&place, __ATOMIC_RELAXED);
   while (seen != kStuck) {
     const auto next = static_cast<std::uint8_t>(more ? seen + 1 : seen - 1);
@@ -34,7 +34,7 @@ bool AddressMap::add(const void* address, std::uint64_t size, std::uint32_t site
   Part& part = part_of(hash);
   const Lock lock(part.lock);
   if (!part.blocks.add(hash, {0, number, size, site, 0})) return false;
-  count(hash, true);
+  count(address, true);
   return true;
 }
 
@@ -47,7 +47,7 @@ bool AddressMap::take(const void* address, Block& out) {
       part.blocks.find(hash, [&](const Block& block) { return block.address == number; });
   if (!found) return false;
   out = part.blocks.take(found);
-  count(hash, false);
+  count(address, false);
   return true;
 }
 

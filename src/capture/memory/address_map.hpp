@@ -25,7 +25,7 @@ class AddressMap {
   // Whether a block at this address may be in the map. For an address that the caller owns the
   // answer "no" is certain.
   bool may_have(const void* address) const {
-    return __atomic_load_n(&filter_[filter_place(hash_of(address))], __ATOMIC_RELAXED) != 0;
+    return __atomic_load_n(&filter_[filter_place(address)], __ATOMIC_RELAXED) != 0;
   }
   // False where there is no memory.
   bool add(const void* address, std::uint64_t size, std::uint32_t site);
@@ -48,9 +48,13 @@ class AddressMap {
   static std::uint64_t hash_of(const void* address) {
     return mix(reinterpret_cast<std::uint64_t>(address) >> 4);
   }
-  static std::size_t filter_place(std::uint64_t hash) { return hash >> (64 - kFilterBits); }
+  // By page: what lies together is freed together, and finds its place of the filter in the cache.
+  static std::size_t filter_place(const void* address) {
+    return (reinterpret_cast<std::uint64_t>(address) >> 12) * 0x9E37'79B9'7F4A'7C15u >>
+           (64 - kFilterBits);
+  }
   Part& part_of(std::uint64_t hash) { return parts_[hash >> 40 & (kParts - 1)]; }
-  void count(std::uint64_t hash, bool more);
+  void count(const void* address, bool more);
 
   std::uint8_t filter_[std::size_t{1} << kFilterBits];
   Part parts_[kParts];

@@ -89,20 +89,6 @@ void tell(const char* key, std::uint64_t value) {
   engine->file.add_property(key, text);
 }
 
-bool is_preloaded() {
-  static int known = -1;
-  if (known < 0) {
-    Dl_info malloc_info{};
-    Dl_info own_info{};
-    void* const used = dlsym(RTLD_DEFAULT, "malloc");
-    known = used && dladdr(used, &malloc_info) != 0 &&
-            dladdr(reinterpret_cast<void*>(&is_preloaded), &own_info) != 0 &&
-            malloc_info.dli_fbase == own_info.dli_fbase;
-  }
-  return known == 1;
-}
-bool preloaded;
-
 // Before the first row. Under the lock.
 void open_file(bool at_end) {
   if (engine->file.is_open() || engine->tried_file) return;
@@ -121,7 +107,7 @@ void open_file(bool at_end) {
   if (engine->file.open(path, limit ? strtoull(limit, nullptr, 10) : 0) != 0) return;
   tell("memory.gap", gap);
   engine->file.add_property("memory.method", gap == 0 ? "every allocation" : "samples by bytes");
-  engine->file.add_property("memory.native", preloaded ? "malloc and its like" : "not seen");
+  engine->file.add_property("memory.native", hooks_in_use() ? "malloc and its like" : "not seen");
 }
 
 void write_row(Ledger::Site& site) {
@@ -196,7 +182,6 @@ void finish() {
 void start(const PythonSource* source, std::uint64_t new_gap) {
   if (!make_engine()) return;
   const Inside inside;
-  preloaded = is_preloaded();
   const Lock lock;
   if (!engine->begun) begin();
   python = source;
@@ -313,8 +298,6 @@ void start_from_environment() {
   const unsigned long long number = strtoull(asked, &end, 10);
   if (end == asked || *end != 0 || !make_engine()) return;
   find_recorder();
-  preloaded = is_preloaded();
-  if (!preloaded) return;
   waits_for_agent = dlsym(RTLD_DEFAULT, "Py_BytesMain") != nullptr;
   const Lock lock;
   begin();
@@ -330,6 +313,6 @@ __attribute__((visibility("default"))) const sonde::memory::Interface* sonde_mem
   if (version != kInterfaceVersion) return nullptr;
   static Interface interface = {kInterfaceVersion, false, start,    pause, finish,
                                 wrap_allocator,    watch, activity, totals};
-  interface.preloaded = is_preloaded();
+  interface.preloaded = hooks_in_use();
   return &interface;
 }

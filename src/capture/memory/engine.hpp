@@ -40,6 +40,10 @@ bool lift_sample(void* block, Block& out);
 void end_sample(const Block& block);
 void put_back_sample(const Block& block);
 
+// malloc_hooks.cpp: whether the program's malloc is this library's, as it is where that is
+// preloaded.
+bool hooks_in_use();
+
 // python_hooks.cpp
 void wrap_allocator(int domain, const Allocator* inner, Allocator* out);
 void start_from_environment();

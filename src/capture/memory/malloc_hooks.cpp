@@ -117,6 +117,9 @@ void* move_out(const void* old, std::size_t size) {
 __attribute__((constructor)) void at_load() { start_from_environment(); }
 
 }  // namespace
+
+bool hooks_in_use() { return __atomic_load_n(&ready, __ATOMIC_ACQUIRE) != 0; }
+
 }  // namespace sonde::memory
 
 using namespace sonde::memory;

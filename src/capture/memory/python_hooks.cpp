@@ -10,10 +10,6 @@ namespace {
 // is being set, and see the new function with the old context.
 Allocator inner[kDomains];
 
-void watch_free(std::uint64_t bytes) {
-  if (__builtin_expect(current_mode() & kWatch, 0)) thread_state.activity += bytes;
-}
-
 // Blocks of the interpreter do not tell their size. Enough of them are worth a look.
 constexpr std::uint64_t kGuessedFree = 64;
 
@@ -56,8 +52,9 @@ void* python_realloc(void*, void* old, std::size_t size) {
 
 template <int domain>
 void python_free(void*, void* block) {
-  if (may_be_sample(block)) forget_sample(block);
-  watch_free(kGuessedFree);
+  const std::uint32_t now = current_mode();
+  if ((now & kOn) && blocks->may_have(block)) forget_sample(block);
+  if (__builtin_expect(now & kWatch, 0)) thread_state.activity += kGuessedFree;
   inner[domain].free(inner[domain].context, block);
 }
 

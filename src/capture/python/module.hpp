@@ -6,10 +6,13 @@
 
 namespace sonde::python {
 
-extern PyMethodDef session_methods[];     // module.cpp
-extern PyMethodDef annotation_methods[];  // annotations.cpp
-extern PyMethodDef function_methods[];    // functions.cpp
-extern PyMethodDef line_methods[];        // lines.cpp
+extern PyMethodDef session_methods[];      // module.cpp
+extern PyMethodDef annotation_methods[];   // annotations.cpp
+extern PyMethodDef function_methods[];     // functions.cpp
+extern PyMethodDef line_methods[];         // lines.cpp
+extern PyMethodDef memory_methods[];       // memory_lines.cpp
+extern PyMethodDef line_memory_methods[];  // memory_trace.cpp
+extern PyMethodDef object_methods[];       // objects_snapshots.cpp
 
 // What a part does when the recording ends, before its files are closed.
 using StopHandler = void (*)();

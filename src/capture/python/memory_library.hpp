@@ -1,0 +1,15 @@
+#pragma once
+
+#include "capture/memory/interface.hpp"
+
+namespace sonde::python {
+
+// The library that counts memory, preloaded or loaded now; nullptr where it is not to be found.
+const memory::Interface* memory_library();
+
+// Puts the library in front of the interpreter's allocators, as often as asked for, and takes it
+// away again with the last release.
+bool hold_allocators();
+void release_allocators();
+
+}  // namespace sonde::python
