@@ -192,7 +192,18 @@ void start(const PythonSource* source, std::uint64_t new_gap) {
   set_mode(kOn | (gap == 0 ? kExact : kOff), kOn | kExact);
 }
 
-void watch(bool on) { set_mode(on ? kWatch : kOff, kWatch); }
+void (*look)();
+
+void set_look(void (*function)()) { __atomic_store_n(&look, function, __ATOMIC_RELEASE); }
+
+// Several may watch.
+std::uint32_t watchers;
+
+void watch(bool on) {
+  watchers += on ? 1 : -1;
+  on = watchers > 0;
+  set_mode(on ? kWatch : kOff, kWatch);
+}
 
 std::uint64_t activity() { return thread_state.activity; }
 
@@ -211,6 +222,20 @@ __attribute__((destructor)) void at_exit() {
 
 }  // namespace
 
+void add_activity(std::uint64_t bytes) {
+  ThreadState& thread = thread_state;
+  thread.activity += bytes;
+  void (*const function)() = __atomic_load_n(&look, __ATOMIC_ACQUIRE);
+  // A large block, or one call of a few.
+  constexpr std::uint64_t kLarge = 256 * 1024;
+  constexpr std::uint32_t kFew = 16;
+  if (!function || (++thread.calls % kFew != 0 && bytes < kLarge)) return;
+  const int error = errno;
+  const Inside inside;
+  function();
+  errno = error;
+}
+
 void take_sample(void* block, std::size_t size, tables::Memory memory) {
   const int error = errno;
   ThreadState& thread = thread_state;
@@ -218,7 +243,7 @@ void take_sample(void* block, std::size_t size, tables::Memory memory) {
   const std::uint64_t now_gap = gap;
   const bool first = thread.random == 0;
   if (first) {
-    // Threads, and the same thread of parent and child, each have numbers of their own.
+    // Each thread has numbers of its own.
     thread.random =
         mix(reinterpret_cast<std::uint64_t>(&thread) ^ static_cast<std::uint64_t>(getpid()) << 40 ^
             static_cast<std::uint64_t>(now_nanos())) |
@@ -311,8 +336,8 @@ __attribute__((visibility("default"))) const sonde::memory::Interface* sonde_mem
     std::uint32_t version) {
   using namespace sonde::memory;
   if (version != kInterfaceVersion) return nullptr;
-  static Interface interface = {kInterfaceVersion, false, start,    pause, finish,
-                                wrap_allocator,    watch, activity, totals};
+  static Interface interface = {kInterfaceVersion, false, start,    pause,    finish,
+                                wrap_allocator,    watch, activity, set_look, totals};
   interface.preloaded = hooks_in_use();
   return &interface;
 }

@@ -26,12 +26,14 @@ struct ThreadState {
   std::uint32_t inside;  // in an allocator that is counted already, or in this library
   std::uint64_t random;
   std::uint64_t activity;
+  std::uint32_t calls;  // of what is watched
 };
 extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
 
 extern std::uint32_t mode;
 extern AddressMap* blocks;  // nullptr until the first start
 
+void add_activity(std::uint64_t bytes);
 void take_sample(void* block, std::size_t size, tables::Memory memory);
 // A block that is about to be freed: it must be out of the map before its address is given anew.
 void forget_sample(void* block);
@@ -62,7 +64,7 @@ inline void note_allocation(void* block, std::size_t size, tables::Memory memory
   const std::uint32_t now = current_mode();
   ThreadState& thread = thread_state;
   if (__builtin_expect(now == kOff, 0) || thread.inside != 0 || !block) return;
-  if (__builtin_expect(now & kWatch, 0)) thread.activity += size;
+  if (__builtin_expect(now & kWatch, 0)) add_activity(size);
   if ((now & kOn) == 0) return;
   thread.left -= static_cast<std::int64_t>(size);
   if (__builtin_expect(thread.left < 0 || (now & kExact), 0)) take_sample(block, size, memory);

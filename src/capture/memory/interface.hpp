@@ -76,6 +76,10 @@ struct Interface {
   // it is worth looking at the process's memory again.
   void (*watch)(bool on);
   std::uint64_t (*activity)();
+  // Called inside of an allocation now and then while watched, and again and again while much is
+  // allocated: it may do no more than PythonSource's functions, and must be quick to see that there
+  // is nothing to do. nullptr: nobody.
+  void (*set_look)(void (*look)());
   void (*totals)(Totals* out);
 };
 

@@ -1,12 +1,9 @@
-#include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include <atomic>
 
 #include "capture/python/hash_table.hpp"
+#include "capture/python/memory_library.hpp"
 #include "capture/python/memory_resident.hpp"
 #include "capture/python/module.hpp"
 #include "capture/python/objects_walk.hpp"
@@ -19,7 +16,7 @@
 namespace sonde::python {
 namespace {
 
-constexpr long kLookNanos = 50'000'000;
+constexpr std::int64_t kLookNanos = 5'000'000;
 constexpr double kHigher = 1.05;
 // Snapshots of the peak take no more than a tenth of the time.
 constexpr std::int64_t kRest = 10;
@@ -37,18 +34,14 @@ tables::SnapshotRow* peak = nullptr;
 HashTable<PeakType> peak_types;
 bool keeps_objects = false;
 
-// The watcher's.
-pthread_t watcher;
-pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_cond_t watch_end = PTHREAD_COND_INITIALIZER;
-std::atomic<bool> watches{false};
+// For look().
 std::atomic<bool> asked{false};
 std::atomic<std::int64_t> highest{0};
 std::atomic<std::int64_t> next_look{0};
 
 std::int64_t now_nanos() {
   timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
@@ -135,78 +128,52 @@ int take_peak(void*) {
   asked.store(false);
   if (!keeps_objects || !session_runs()) return 0;
   const KeepError keep;
-  const std::int64_t before = resident_bytes();
   const std::int64_t start = now_nanos();
   take_snapshot(text_id("peak", 4), true, nullptr);
   PyErr_Clear();
-  highest.store(before);
+  // With what the snapshot itself has left behind.
+  highest.store(resident_bytes());
   const std::int64_t end = now_nanos();
-  next_look.store(end + (end - start) * kRest);
+  next_look.store(end + kLookNanos + (end - start) * kRest);
   return 0;
 }
 
-// False when it is over.
-bool wait_for_look() {
-  timespec until{};
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += kLookNanos;
-  if (until.tv_nsec >= 1'000'000'000) {
-    until.tv_nsec -= 1'000'000'000;
-    ++until.tv_sec;
-  }
-  pthread_mutex_lock(&watch_lock);
-  if (watches.load()) pthread_cond_timedwait(&watch_end, &watch_lock, &until);
-  pthread_mutex_unlock(&watch_lock);
-  return watches.load();
+// Inside of an allocation, on any thread. There is no thread that looks: Python warns programs that
+// fork with more than one.
+void look() {
+  if (asked.load(std::memory_order_relaxed)) return;
+  const std::int64_t now = now_nanos();
+  if (now < next_look.load(std::memory_order_relaxed)) return;
+  const auto limit = static_cast<std::int64_t>(static_cast<double>(highest.load()) * kHigher);
+  next_look.store(now + kLookNanos);
+  if (resident_bytes() <= limit || asked.exchange(true)) return;
+  if (Py_AddPendingCall(take_peak, nullptr) != 0) asked.store(false);
 }
 
-void* watch(void*) {
-  while (wait_for_look()) {
-    if (asked.load() || now_nanos() < next_look.load()) continue;
-    const auto limit = static_cast<std::int64_t>(static_cast<double>(highest.load()) * kHigher);
-    if (resident_bytes() <= limit) continue;
-    asked.store(true);
-    if (Py_AddPendingCall(take_peak, nullptr) != 0) asked.store(false);
-  }
-  return nullptr;
+bool start_looking() {
+  if (!hold_allocators()) return false;
+  memory_library()->set_look(look);
+  memory_library()->watch(true);
+  return true;
 }
 
-// Signals belong to the program's threads.
-void start_watcher() {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  watches.store(true);
-  if (pthread_create(&watcher, nullptr, watch, nullptr) != 0) watches.store(false);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+void stop_looking() {
+  memory_library()->set_look(nullptr);
+  memory_library()->watch(false);
+  release_allocators();
 }
 
-// The watcher is not here.
 void begin_anew_in_child() {
   peak = nullptr;
   peak_types.clear();
   asked.store(false);
-  watch_lock = PTHREAD_MUTEX_INITIALIZER;
-  watch_end = PTHREAD_COND_INITIALIZER;
   forget_resident_file();
-  resident_bytes();
-  if (watches.exchange(false)) start_watcher();
-}
-
-void stop_watcher() {
-  if (!watches.exchange(false)) return;
-  pthread_mutex_lock(&watch_lock);
-  pthread_cond_signal(&watch_end);
-  pthread_mutex_unlock(&watch_lock);
-  // It may be about to ask for a pending call, which needs no lock of the interpreter.
-  pthread_join(watcher, nullptr);
 }
 
 void finish_objects() {
   if (!keeps_objects) return;
   keeps_objects = false;
-  stop_watcher();
+  stop_looking();
   const KeepError keep;
   PyGC_Collect();
   take_snapshot(text_id("end", 3), false, nullptr);
@@ -233,11 +200,15 @@ PyObject* start_objects(PyObject*, PyObject*) {
   if (keeps_objects) Py_RETURN_NONE;
   PyGC_Collect();
   if (!take_snapshot(text_id("start", 5), false, nullptr)) return PyErr_NoMemory();
+  if (!start_looking()) {
+    PyErr_SetString(PyExc_OSError,
+                    "sonde: libsonde_memory.so was not found beside libsonde.so; install it again");
+    return nullptr;
+  }
   keeps_objects = true;
   highest.store(resident_bytes());
   at_stop(finish_objects);
   at_fork_in_child(begin_anew_in_child);
-  start_watcher();
   Py_RETURN_NONE;
 }
 
