@@ -78,6 +78,12 @@ def _start(agent, words, package):
     agent.start(None)
     if "line" in words:
         agent.start_lines(*_line_paths(package))
+    if "line-memory" in words:
+        agent.start_line_memory(*_line_paths(package))
+    if "objects" in words:
+        agent.start_objects()
+    if "memory-lines" in words:
+        agent.start_memory_lines()
     # Last: what comes before it is none of the program's.
     if "function" in words:
         agent.start_functions("timeline" in words)

@@ -121,6 +121,7 @@ int RunCommand::run() {
     print_error(wrong->text());
     return kExitFailure;
   }
+  if (memory_.lines() || memory_.objects()) python_.expect_agent(!memory_.lines());
   int status = kExitFailure;
   Result<Program> program = Program::start(command_, environment, status);
   if (!program) {

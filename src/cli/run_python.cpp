@@ -127,7 +127,7 @@ std::optional<Error> RunPython::prepare(Program::Environment& environment) {
 }
 
 std::vector<std::string> RunPython::notes(const std::string& folder) const {
-  if (!agent_) return {};
+  if (!agent_ && !expected_) return {};
   std::set<std::string> lines;
   std::error_code error;
   for (fs::directory_iterator it(fs::path(folder) / "notes", error), end; !error && it != end;
@@ -136,7 +136,7 @@ std::vector<std::string> RunPython::notes(const std::string& folder) const {
     std::string line;
     if (std::getline(file, line) && lines.size() < kMaxNotes) lines.insert(safe_text(line));
   }
-  if (!lines.empty()) return {lines.begin(), lines.end()};
+  if (!lines.empty() || !agent_) return {lines.begin(), lines.end()};
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     if (it->path().extension() == ".tables") return {};
   }

@@ -23,6 +23,12 @@ class RunPython {
   // Whether the stacks are to be sampled from outside; true where nothing was asked for.
   bool samples() const { return samples_; }
 
+  // The agent is started for another option; `alone` where nothing but Python is recorded by it.
+  void expect_agent(bool alone) {
+    expected_ = true;
+    agent_ = agent_ || alone;
+  }
+
   // What the agents had to say, one line each: why a process was not recorded.
   std::vector<std::string> notes(const std::string& folder) const;
 
@@ -33,6 +39,7 @@ class RunPython {
   std::string exclude_;
   bool samples_ = true;
   bool agent_ = false;
+  bool expected_ = false;
 };
 
 }  // namespace sonde

@@ -1,0 +1,122 @@
+// What the recording of memory costs: the time of Python programs under `sonde run --memory …`,
+// next to that of the tools that people know, as a multiple of the time without any. The clock is
+// the program's own, around its work: neither the start of the interpreter nor a report is part of
+// it. All ways alternate, and the best round of each counts.
+
+#include <fmt/format.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/scratch_folder.hpp"
+
+namespace sonde::bench {
+namespace {
+
+constexpr int kRounds = 7;
+
+// The number that the command prints last; nothing where it fails.
+std::optional<double> printed_number(const std::string& command) {
+  FILE* const pipe = ::popen((command + " 2>/dev/null").c_str(), "r");
+  if (!pipe) return std::nullopt;
+  std::string text;
+  char buffer[4096];
+  while (const std::size_t size = ::fread(buffer, 1, sizeof buffer, pipe))
+    text.append(buffer, size);
+  if (::pclose(pipe) != 0) return std::nullopt;
+  const std::size_t at = text.rfind("seconds ");
+  if (at == std::string::npos) return std::nullopt;
+  return ::strtod(text.c_str() + at + 8, nullptr);
+}
+
+struct Way {
+  std::string name;
+  std::string before;  // of the interpreter
+  std::string options;
+  std::string script;
+  int rounds = kRounds;
+  double limit = 0;  // the most that it may cost; 0: a peer
+  std::vector<double> seconds;
+
+  double best() const { return *std::min_element(seconds.begin(), seconds.end()); }
+};
+
+std::string python() {
+  const char* const chosen = ::getenv("SONDE_BENCH_PYTHON");
+  return chosen ? chosen : "/usr/bin/python3";
+}
+
+int run() {
+  const ScratchFolder folder;
+  if (folder.path().empty()) return 1;
+  const std::string sonde =
+      SONDE_BENCH_BINARY " run --quiet --python none --force -o " + folder.path() + "/run ";
+  const std::string import =
+      "import sys; sys.path.insert(0, '" SONDE_BENCH_PROGRAMS "'); import programs; ";
+  bool within = true;
+  fmt::print("Python programs under the recording of memory: {}, best of {} rounds\n\n", python(),
+             kRounds);
+  fmt::print("{:<12} {:<34} {:>9} {:>9} {:>9}\n", "program", "", "seconds", "times", "limit");
+  for (const std::string program : {"call_heavy", "typical"}) {
+    const std::string plain = import + "print('seconds', programs.timed(programs." + program + "))";
+    // memory_profiler traces the functions that it is told of: here the program's outermost one.
+    const std::string profiled =
+        import +
+        "import memory_profiler; f = memory_profiler.LineProfiler(backend='psutil')(programs." +
+        program + "); print('seconds', programs.timed(f))";
+    std::vector<Way> ways = {
+        {"nothing", "", "", plain, kRounds, 0, {}},
+        {"sonde run", sonde + "-- ", "", plain, kRounds, 1.01, {}},
+        {"sonde run --memory curve", sonde + "--memory curve -- ", "", plain, kRounds, 1.01, {}},
+        {"sonde run --memory lines", sonde + "--memory lines -- ", "", plain, kRounds, 1.3, {}},
+        {"sonde run --memory-exact",
+         sonde + "--memory lines --memory-exact -- ",
+         "",
+         plain,
+         2,
+         0,
+         {}},
+        {"tracemalloc, 1 frame", "", "-X tracemalloc=1 ", plain, 2, 0, {}},
+        {"tracemalloc, 25 frames", "", "-X tracemalloc=25 ", plain, 2, 0, {}},
+        {"memory_profiler, 1 function", "", "", profiled, 1, 0, {}},
+    };
+    for (int round = 0; round < kRounds; ++round) {
+      for (Way& way : ways) {
+        if (round >= way.rounds) continue;
+        const std::optional<double> seconds =
+            printed_number(way.before + python() + " " + way.options + "-c \"" + way.script + "\"");
+        if (seconds) way.seconds.push_back(*seconds);
+      }
+    }
+    if (ways.front().seconds.empty()) {
+      fmt::print("{:<12} {} does not run\n", program, python());
+      return 1;
+    }
+    const double base = ways.front().best();
+    for (const Way& way : ways) {
+      if (way.seconds.empty()) {
+        fmt::print("{:<12} {:<34} {:>9}\n", program, way.name, "missing");
+        within = within && way.limit == 0;
+        continue;
+      }
+      const double times = way.best() / base;
+      const std::string limit = way.limit > 0 ? fmt::format("{:.2f}", way.limit) : "";
+      fmt::print("{:<12} {:<34} {:>9.4f} {:>9.3f} {:>9}{}\n", program, way.name, way.best(), times,
+                 limit, way.limit > 0 && times > way.limit ? "  above it" : "");
+      within = within && (way.limit == 0 || times <= way.limit);
+    }
+    fmt::print("\n");
+  }
+  fmt::print("{}\n", within ? "All within their limits." : "Not all are within their limits.");
+  return 0;
+}
+
+}  // namespace
+}  // namespace sonde::bench
+
+int main() { return sonde::bench::run(); }
