@@ -20,8 +20,13 @@ namespace {
 
 constexpr int kRounds = 7;
 
-// The number that the command prints last; nothing where it fails.
-std::optional<double> printed_number(const std::string& command) {
+struct Seconds {
+  double wall;
+  double cpu;
+};
+
+// What the command prints last; nothing where it fails.
+std::optional<Seconds> printed_seconds(const std::string& command) {
   FILE* const pipe = ::popen((command + " 2>/dev/null").c_str(), "r");
   if (!pipe) return std::nullopt;
   std::string text;
@@ -31,7 +36,9 @@ std::optional<double> printed_number(const std::string& command) {
   if (::pclose(pipe) != 0) return std::nullopt;
   const std::size_t at = text.rfind("seconds ");
   if (at == std::string::npos) return std::nullopt;
-  return ::strtod(text.c_str() + at + 8, nullptr);
+  char* rest = nullptr;
+  const double wall = ::strtod(text.c_str() + at + 8, &rest);
+  return Seconds{wall, ::strtod(rest, nullptr)};
 }
 
 struct Way {
@@ -41,9 +48,12 @@ struct Way {
   std::string script;
   int rounds = kRounds;
   double limit = 0;  // the most that it may cost; 0: a peer
-  std::vector<double> seconds;
+  std::vector<double> wall;
+  std::vector<double> cpu;
 
-  double best() const { return *std::min_element(seconds.begin(), seconds.end()); }
+  static double best(const std::vector<double>& rounds) {
+    return *std::min_element(rounds.begin(), rounds.end());
+  }
 };
 
 std::string python() {
@@ -61,53 +71,68 @@ int run() {
   bool within = true;
   fmt::print("Python programs under the recording of memory: {}, best of {} rounds\n\n", python(),
              kRounds);
-  fmt::print("{:<12} {:<34} {:>9} {:>9} {:>9}\n", "program", "", "seconds", "times", "limit");
+  fmt::print("{:<12} {:<30} {:>9} {:>9} {:>9} {:>7}\n", "program", "", "seconds", "times",
+             "CPU times", "limit");
   for (const std::string program : {"call_heavy", "typical"}) {
-    const std::string plain = import + "print('seconds', programs.timed(programs." + program + "))";
+    const std::string timed =
+        "import time; cpu = time.process_time(); wall = programs.timed(f); "
+        "print('seconds', wall, time.process_time() - cpu)";
+    const std::string plain = import + "f = programs." + program + "; " + timed;
     // memory_profiler traces the functions that it is told of: here the program's outermost one.
-    const std::string profiled =
-        import +
-        "import memory_profiler; f = memory_profiler.LineProfiler(backend='psutil')(programs." +
-        program + "); print('seconds', programs.timed(f))";
+    const std::string profiled = import + "import memory_profiler; " +
+                                 "f = memory_profiler.LineProfiler(backend='psutil')(programs." +
+                                 program + "); " + timed;
     std::vector<Way> ways = {
-        {"nothing", "", "", plain, kRounds, 0, {}},
-        {"sonde run", sonde + "-- ", "", plain, kRounds, 1.01, {}},
-        {"sonde run --memory curve", sonde + "--memory curve -- ", "", plain, kRounds, 1.01, {}},
-        {"sonde run --memory lines", sonde + "--memory lines -- ", "", plain, kRounds, 1.3, {}},
+        {"nothing", "", "", plain, kRounds, 0, {}, {}},
+        {"sonde run", sonde + "-- ", "", plain, kRounds, 1.01, {}, {}},
+        {"sonde run --memory curve",
+         sonde + "--memory curve -- ",
+         "",
+         plain,
+         kRounds,
+         1.01,
+         {},
+         {}},
+        {"sonde run --memory lines", sonde + "--memory lines -- ", "", plain, kRounds, 1.3, {}, {}},
         {"sonde run --memory-exact",
          sonde + "--memory lines --memory-exact -- ",
          "",
          plain,
          2,
          0,
+         {},
          {}},
-        {"tracemalloc, 1 frame", "", "-X tracemalloc=1 ", plain, 2, 0, {}},
-        {"tracemalloc, 25 frames", "", "-X tracemalloc=25 ", plain, 2, 0, {}},
-        {"memory_profiler, 1 function", "", "", profiled, 1, 0, {}},
+        {"tracemalloc, 1 frame", "", "-X tracemalloc=1 ", plain, 2, 0, {}, {}},
+        {"tracemalloc, 25 frames", "", "-X tracemalloc=25 ", plain, 2, 0, {}, {}},
+        {"memory_profiler, 1 function", "", "", profiled, 1, 0, {}, {}},
     };
     for (int round = 0; round < kRounds; ++round) {
       for (Way& way : ways) {
         if (round >= way.rounds) continue;
-        const std::optional<double> seconds =
-            printed_number(way.before + python() + " " + way.options + "-c \"" + way.script + "\"");
-        if (seconds) way.seconds.push_back(*seconds);
+        const std::optional<Seconds> seconds = printed_seconds(
+            way.before + python() + " " + way.options + "-c \"" + way.script + "\"");
+        if (!seconds) continue;
+        way.wall.push_back(seconds->wall);
+        way.cpu.push_back(seconds->cpu);
       }
     }
-    if (ways.front().seconds.empty()) {
+    if (ways.front().wall.empty()) {
       fmt::print("{:<12} {} does not run\n", program, python());
       return 1;
     }
-    const double base = ways.front().best();
+    const double wall = Way::best(ways.front().wall);
+    const double cpu = Way::best(ways.front().cpu);
     for (const Way& way : ways) {
-      if (way.seconds.empty()) {
-        fmt::print("{:<12} {:<34} {:>9}\n", program, way.name, "missing");
+      if (way.wall.empty()) {
+        fmt::print("{:<12} {:<30} {:>9}\n", program, way.name, "missing");
         within = within && way.limit == 0;
         continue;
       }
-      const double times = way.best() / base;
+      const double times = Way::best(way.wall) / wall;
       const std::string limit = way.limit > 0 ? fmt::format("{:.2f}", way.limit) : "";
-      fmt::print("{:<12} {:<34} {:>9.4f} {:>9.3f} {:>9}{}\n", program, way.name, way.best(), times,
-                 limit, way.limit > 0 && times > way.limit ? "  above it" : "");
+      fmt::print("{:<12} {:<30} {:>9.4f} {:>9.3f} {:>9.3f} {:>7}{}\n", program, way.name,
+                 Way::best(way.wall), times, Way::best(way.cpu) / cpu, limit,
+                 way.limit > 0 && times > way.limit ? "  above it" : "");
       within = within && (way.limit == 0 || times <= way.limit);
     }
     fmt::print("\n");

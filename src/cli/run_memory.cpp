@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "base/format.hpp"
+#include "cli/run_folder_writer.hpp"
 #include "cli/usage.hpp"
 
 namespace sonde {

@@ -259,9 +259,14 @@ void take_sample(void* block, std::size_t size, tables::Memory memory) {
     }
     thread.left = next_gap(thread.random, now_gap);
   }
-  std::uint32_t site;
+  std::uint32_t site = Ledger::kNoSite;
   {
     const Lock lock;
+    // It may have ended while this thread waited.
+    if ((current_mode() & kOn) == 0) {
+      errno = error;
+      return;
+    }
     if (!engine->begun) begin();
     site = site_here(memory);
     if (site == Ledger::kNoSite) {

@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "capture/memory/mapped_table.hpp"
+
 namespace sonde::memory {
 namespace {
 
@@ -39,80 +41,160 @@ bool find_object(std::uintptr_t address, dl_find_object& out) {
   return _dl_find_object(reinterpret_cast<void*>(address), &out) == 0;
 }
 
-struct Best {
-  std::uintptr_t start;
-  const char* name;
+struct Symbol {
+  std::uint64_t start;  // from the object's base
+  std::uint32_t size;
+  std::uint32_t name;  // from the start of the file
 };
 
-void consider(const ElfW(Sym) & symbol, const char* names, std::size_t names_size,
-              std::uintptr_t offset, Best& best) {
-  const auto type = ELF64_ST_TYPE(symbol.st_info);
-  if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) return;
-  if (offset < symbol.st_value || offset >= symbol.st_value + symbol.st_size) return;
-  if (symbol.st_name >= names_size || symbol.st_value < best.start) return;
-  best = {symbol.st_value, names + symbol.st_name};
+// The functions of one loaded object by address, from its file, which has the names of those that
+// are not exported as well. Made once, since a large library has a million of them. The file is not
+// trusted: every number in it is checked.
+struct SymbolIndex {
+  const link_map* object;
+  std::uintptr_t begin;  // a library that is loaded anew lies elsewhere, mostly
+  const char* data;
+  std::size_t size;
+  Symbol* symbols;
+  std::size_t count;
+  SymbolIndex* next;
+
+  bool has(std::uint64_t offset, std::uint64_t bytes) const {
+    return data && offset <= size && bytes <= size - offset;
+  }
+};
+SymbolIndex* indexes;
+
+bool before(const Symbol& a, const Symbol& b) { return a.start < b.start; }
+
+// In place, and never slow: the order in the file is anybody's guess.
+void sift_down(Symbol* list, std::size_t at, std::size_t end) {
+  for (;;) {
+    std::size_t child = 2 * at + 1;
+    if (child >= end) return;
+    if (child + 1 < end && before(list[child], list[child + 1])) ++child;
+    if (!before(list[at], list[child])) return;
+    const Symbol kept = list[at];
+    list[at] = list[child];
+    list[child] = kept;
+    at = child;
+  }
 }
 
-// Looks into the file, which has the names of functions that are not exported as well. The file is
-// not trusted: every number in it is checked.
-class MappedFile {
- public:
-  explicit MappedFile(const char* path) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return;
-    struct stat status {};
-    if (fstat(file, &status) == 0 && status.st_size > 0) {
-      size_ = static_cast<std::size_t>(status.st_size);
-      void* const memory = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
-      if (memory != MAP_FAILED) data_ = static_cast<const char*>(memory);
-    }
-    close(file);
+void sort_by_start(Symbol* list, std::size_t count) {
+  for (std::size_t i = count / 2; i-- > 0;) sift_down(list, i, count);
+  for (std::size_t end = count; end-- > 1;) {
+    const Symbol kept = list[0];
+    list[0] = list[end];
+    list[end] = kept;
+    sift_down(list, 0, end);
   }
-  ~MappedFile() {
-    if (data_) munmap(const_cast<char*>(data_), size_);
-  }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
+}
 
-  Best find(std::uintptr_t offset, char* name, std::size_t room) const {
-    Best best{};
-    if (!has(0, sizeof(ElfW(Ehdr)))) return best;
-    const auto& header = *reinterpret_cast<const ElfW(Ehdr)*>(data_);
-    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_shentsize != sizeof(ElfW(Shdr)) ||
-        header.e_shoff % alignof(ElfW(Shdr)) != 0 ||
-        !has(header.e_shoff, std::size_t{header.e_shnum} * sizeof(ElfW(Shdr)))) {
-      return best;
+bool is_function(const ElfW(Sym) & symbol) {
+  const auto type = ELF64_ST_TYPE(symbol.st_info);
+  return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol.st_shndx != SHN_UNDEF &&
+         symbol.st_size > 0;
+}
+
+// Calls `visit` with each function and the place of its name in the file.
+template <class Visit>
+void each_function(const SymbolIndex& file, Visit visit) {
+  if (!file.has(0, sizeof(ElfW(Ehdr)))) return;
+  const auto& header = *reinterpret_cast<const ElfW(Ehdr)*>(file.data);
+  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_shentsize != sizeof(ElfW(Shdr)) ||
+      header.e_shoff % alignof(ElfW(Shdr)) != 0 ||
+      !file.has(header.e_shoff, std::size_t{header.e_shnum} * sizeof(ElfW(Shdr)))) {
+    return;
+  }
+  const auto* const sections = reinterpret_cast<const ElfW(Shdr)*>(file.data + header.e_shoff);
+  bool has_all = false;  // what is exported is in the longer table as well
+  for (unsigned i = 0; i < header.e_shnum; ++i) has_all |= sections[i].sh_type == SHT_SYMTAB;
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    const auto& table = sections[i];
+    if (table.sh_type != (has_all ? SHT_SYMTAB : SHT_DYNSYM)) continue;
+    if (!file.has(table.sh_offset, table.sh_size) || table.sh_link >= header.e_shnum ||
+        table.sh_offset % alignof(ElfW(Sym)) != 0) {
+      continue;
     }
-    const auto* const sections = reinterpret_cast<const ElfW(Shdr)*>(data_ + header.e_shoff);
-    for (unsigned i = 0; i < header.e_shnum; ++i) {
-      const auto& table = sections[i];
-      if (table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) continue;
-      if (!has(table.sh_offset, table.sh_size) || table.sh_link >= header.e_shnum) continue;
-      if (table.sh_offset % alignof(ElfW(Sym)) != 0) continue;
-      const auto& names = sections[table.sh_link];
-      if (!has(names.sh_offset, names.sh_size)) continue;
-      const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(data_ + table.sh_offset);
-      for (std::size_t at = 0; at < table.sh_size / sizeof(ElfW(Sym)); ++at) {
-        consider(symbols[at], data_ + names.sh_offset, names.sh_size, offset, best);
+    const auto& names = sections[table.sh_link];
+    if (!file.has(names.sh_offset, names.sh_size)) continue;
+    const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(file.data + table.sh_offset);
+    for (std::size_t at = 0; at < table.sh_size / sizeof(ElfW(Sym)); ++at) {
+      const std::uint64_t name = names.sh_offset + symbols[at].st_name;
+      if (is_function(symbols[at]) && symbols[at].st_name < names.sh_size && name <= UINT32_MAX) {
+        visit(symbols[at], static_cast<std::uint32_t>(name));
       }
     }
-    if (best.name) {
-      const std::size_t left = size_ - static_cast<std::size_t>(best.name - data_);
-      const std::size_t length = strnlen(best.name, left < room - 1 ? left : room - 1);
-      memcpy(name, best.name, length);
-      name[length] = 0;
+  }
+}
+
+void map_file(SymbolIndex& index, const char* path) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  struct stat status {};
+  if (fstat(file, &status) == 0 && status.st_size > 0) {
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* const memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (memory != MAP_FAILED) {
+      index.data = static_cast<const char*>(memory);
+      index.size = size;
     }
-    return best;
   }
+  close(file);
+}
 
- private:
-  bool has(std::uint64_t offset, std::uint64_t bytes) const {
-    return data_ && offset <= size_ && bytes <= size_ - offset;
+SymbolIndex* index_of(const dl_find_object& object, const char* path) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(object.dlfo_map_start);
+  for (SymbolIndex* at = indexes; at; at = at->next) {
+    if (at->object == object.dlfo_link_map && at->begin == begin) return at;
   }
+  auto* const index = static_cast<SymbolIndex*>(map_memory(sizeof(SymbolIndex)));
+  if (!index) return nullptr;
+  index->object = object.dlfo_link_map;
+  index->begin = begin;
+  map_file(*index, path);
+  std::size_t count = 0;
+  each_function(*index, [&](const ElfW(Sym)&, std::uint32_t) { ++count; });
+  index->symbols = count > 0 ? static_cast<Symbol*>(map_memory(count * sizeof(Symbol))) : nullptr;
+  if (index->symbols) {
+    each_function(*index, [&](const ElfW(Sym) & symbol, std::uint32_t name) {
+      // The file may have changed since it was counted.
+      if (index->count == count) return;
+      const std::uint64_t size = symbol.st_size;
+      index->symbols[index->count++] = {
+          symbol.st_value, size > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(size), name};
+    });
+    sort_by_start(index->symbols, index->count);
+  }
+  index->next = indexes;
+  indexes = index;
+  return index;
+}
 
-  const char* data_ = nullptr;
-  std::size_t size_ = 0;
-};
+const Symbol* find_in(const SymbolIndex& index, std::uint64_t offset) {
+  std::size_t low = 0;
+  std::size_t high = index.count;
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (index.symbols[middle].start <= offset) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == 0) return nullptr;
+  const Symbol& symbol = index.symbols[low - 1];
+  return offset - symbol.start < symbol.size ? &symbol : nullptr;
+}
+
+void copy_name(const SymbolIndex& index, const Symbol& symbol, char* name, std::size_t room) {
+  const std::size_t left = index.size - symbol.name;
+  const char* const text = index.data + symbol.name;
+  const std::size_t length = strnlen(text, left < room - 1 ? left : room - 1);
+  memcpy(name, text, length);
+  name[length] = 0;
+}
 
 }  // namespace
 
@@ -144,9 +226,12 @@ NativeSymbol find_symbol(std::uintptr_t address, char* name, std::size_t size) {
     }
     path = program;
   }
-  const MappedFile file(is_program ? "/proc/self/exe" : path);
-  const Best best = file.find(address - base, name, size);
-  if (best.name) return {base + best.start, path};
+  const SymbolIndex* const index = index_of(object, is_program ? "/proc/self/exe" : path);
+  const Symbol* const symbol = index ? find_in(*index, address - base) : nullptr;
+  if (symbol) {
+    copy_name(*index, *symbol, name, size);
+    return {base + symbol->start, path};
+  }
   snprintf(name, size, "0x%llx", static_cast<unsigned long long>(address - base));
   return {0, path};
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sonde::tables {
@@ -58,7 +59,8 @@ int Writer::open(const char* path, std::uint64_t max_bytes, std::uint32_t pid) {
     ::close(file);
     file = higher;
   }
-  int error = reserve(file, 0, kBlockBytes);
+  struct stat status {};
+  int error = fstat(file, &status) == 0 ? reserve(file, 0, kBlockBytes) : errno;
   char* const page = error ? nullptr : map(file, 0, kBlockBytes);
   if (!error && !page) error = errno;
   if (error) {
@@ -75,6 +77,8 @@ int Writer::open(const char* path, std::uint64_t max_bytes, std::uint32_t pid) {
   memcpy(&magic, kMagic, sizeof magic);
   __atomic_store_n(reinterpret_cast<std::uint64_t*>(header->magic), magic, __ATOMIC_RELEASE);
   file_ = file;
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
   reserved_ = kBlockBytes;
   region_ = nullptr;
   region_used_ = kRegionBlocks;
@@ -88,19 +92,27 @@ void Writer::close() {
   const Lock lock(lock_);
   if (!header_) return;
   header_->clean_end = 1;
-  (void)!ftruncate(file_, static_cast<off_t>((header_->blocks + 1) * kBlockBytes));
+  if (owns_file()) {
+    (void)!ftruncate(file_, static_cast<off_t>((header_->blocks + 1) * kBlockBytes));
+    ::close(file_);
+  }
   munmap(header_, kBlockBytes);
   // The regions stay mapped: a thread that ends late may still count in a row.
-  ::close(file_);
   file_ = -1;
   header_ = nullptr;
 }
 
 void Writer::abandon() {
   lock_ = PTHREAD_MUTEX_INITIALIZER;
-  if (file_ >= 0) ::close(file_);
+  if (owns_file()) ::close(file_);
   file_ = -1;
   header_ = nullptr;
+}
+
+bool Writer::owns_file() const {
+  struct stat status {};
+  return file_ >= 0 && fstat(file_, &status) == 0 && status.st_dev == device_ &&
+         status.st_ino == inode_;
 }
 
 void Writer::count_drop(int reason) {
@@ -114,7 +126,7 @@ char* Writer::new_block() {
       count_drop(0);
       return nullptr;
     }
-    int error = reserve(file_, reserved_, bytes);
+    int error = owns_file() ? reserve(file_, reserved_, bytes) : EBADF;
     char* const address = error ? nullptr : map(file_, reserved_, bytes);
     if (!address) {
       count_drop(error ? error : errno);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -62,10 +63,14 @@ class Writer {
   char* make_room(Table table, std::size_t bytes, std::size_t row_bytes);
   char* new_block();
   void count_drop(int reason);
+  // Programs that close every descriptor exist: never touch a file that took over the number.
+  bool owns_file() const;
 
   pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
   FileHeader* header_ = nullptr;
   int file_ = -1;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
   char* region_ = nullptr;  // newest
   std::size_t region_used_ = kRegionBlocks;
   std::uint64_t reserved_ = 0;  // bytes of the file that have their space
