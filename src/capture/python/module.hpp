@@ -6,6 +6,7 @@
 
 namespace sonde::python {
 
+extern PyMethodDef span_methods[];         // spans.cpp
 extern PyMethodDef session_methods[];      // module.cpp
 extern PyMethodDef annotation_methods[];   // annotations.cpp
 extern PyMethodDef function_methods[];     // functions.cpp

@@ -1,0 +1,391 @@
+"""What a program says of itself: scopes, steps, counters and markers."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import itertools
+import sys
+import threading
+from contextvars import ContextVar
+from types import FrameType, TracebackType
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar, Union
+
+from ._native import agent
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+KINDS = {
+    "step": 1,
+    "operator": 2,
+    "operator_inner": 3,
+    "range": 4,
+    "module": 5,
+    "runtime": 7,
+    "api": 9,
+    "kernel": 10,
+    "memcpy": 11,
+    "memset": 12,
+    "communication": 13,
+    "data_loader": 14,
+    "forward": 15,
+    "backward": 16,
+    "optimizer": 17,
+}
+
+# The domain of scopes that go on while other tasks run.
+ASYNC_DOMAIN = "asyncio"
+
+# Code that may be left in the middle: generators, coroutines, asynchronous generators.
+_SUSPENDABLE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_CONTEXTLIB = contextlib.__file__
+
+
+class _Open:
+    """A scope at work. The chain of them is a task's own, as contexts are."""
+
+    __slots__ = ("owner", "span", "arguments", "outer")
+
+    def __init__(self, owner: "scope", span: Any, arguments: Optional[Dict[str, Any]], outer: "Optional[_Open]") -> None:
+        self.owner = owner
+        self.span = span
+        self.arguments = arguments
+        self.outer = outer
+
+
+_current: "ContextVar[Optional[_Open]]" = ContextVar("sonde_scope", default=None)
+
+_task_numbers = itertools.count(1)
+# The number of a task. A context alone does not tell tasks apart: a new task has a copy of its maker's.
+_task_number: "ContextVar[Optional[Tuple[int, int]]]" = ContextVar("sonde_task", default=None)
+
+
+def _without(chain: Optional[_Open], gone: _Open) -> Optional[_Open]:
+    """The chain without one member: generators may end their scopes out of order."""
+    if chain is gone:
+        return gone.outer
+    if chain is None:
+        return None
+    return _Open(chain.owner, chain.span, chain.arguments, _without(chain.outer, gone))
+
+
+def _running_task() -> Any:
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        return None
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
+
+
+def _task_facts() -> Dict[str, Any]:
+    """Which task a scope belongs to, and what it is called where somebody gave it a name."""
+    task = _running_task()
+    if task is None:
+        return {}
+    known = _task_number.get()
+    if known is None or known[0] != id(task):
+        known = (id(task), next(_task_numbers))
+        _task_number.set(known)
+    facts: Dict[str, Any] = {"task": known[1]}
+    name = task.get_name()
+    # "Task-12" is the library's own counting; names like that would be kept for every task that ever ran.
+    if not (name.startswith("Task-") and name[5:].isdigit()):
+        facts["task_name"] = name
+    return facts
+
+
+def _user_frame(frame: Optional[FrameType]) -> Optional[FrameType]:
+    while frame is not None and frame.f_code.co_filename == _CONTEXTLIB:
+        frame = frame.f_back
+    return frame
+
+
+def _kind_number(kind: Union[str, int]) -> int:
+    if isinstance(kind, int):
+        return kind
+    number = KINDS.get(kind)
+    if number is None:
+        raise ValueError("unknown kind %r: one of %s" % (kind, ", ".join(KINDS)))
+    return number
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, (int, float, str)) else str(value)
+
+
+class scope:
+    """A named range of time: a context manager (also asynchronous) and a decorator.
+
+        with sonde.scope("load", kind="data_loader", file="digits"):
+            ...
+
+    kind: what it is in reports, one of KINDS. domain: its category. Other keywords are kept as its
+    arguments, as is what add() is given. In code that can be suspended (coroutines, generators) it is a
+    slice apart from its thread's, with the number of its task, so that those of different tasks do not mix.
+    """
+
+    __slots__ = ("name", "domain", "_kind", "_arguments", "__weakref__")
+
+    def __init__(
+        self, name: str, kind: Union[str, int] = "range", domain: Optional[str] = None, **arguments: Any
+    ) -> None:
+        self.name = name
+        self.domain = domain
+        self._kind = _kind_number(kind)
+        self._arguments = {key: _plain(value) for key, value in arguments.items()} if arguments else None
+
+    def _begin(self, apart: bool) -> None:
+        outer = _current.get()
+        if not apart:
+            span = agent.begin_span(self.name, self._kind, self.domain, False)
+            if span is not None:
+                _current.set(_Open(self, span, self._arguments, outer))
+            return
+        if not agent.running():
+            return
+        arguments = dict(self._arguments) if self._arguments else {}
+        arguments.update(_task_facts())
+        if outer is not None:
+            arguments["inside"] = outer.owner.name
+        span = agent.begin_span(self.name, self._kind, self.domain or ASYNC_DOMAIN, True)
+        if span is not None:
+            _current.set(_Open(self, span, arguments, outer))
+
+    def _find(self) -> Optional[_Open]:
+        found = _current.get()
+        while found is not None and found.owner is not self:
+            found = found.outer
+        return found
+
+    def _end(self) -> None:
+        chain = _current.get()
+        if chain is None:
+            return
+        mine = self._find()
+        if mine is None:
+            return
+        agent.end_span(mine.span, mine.arguments)
+        _current.set(mine.outer if mine is chain else _without(chain, mine))
+
+    def add(self, **arguments: Any) -> "scope":
+        """Adds arguments to the scope while it runs."""
+        mine = self._find()
+        if mine is not None:
+            mine.arguments = dict(mine.arguments or {})
+            mine.arguments.update((key, _plain(value)) for key, value in arguments.items())
+        return self
+
+    def __enter__(self) -> "scope":
+        frame: Optional[FrameType] = sys._getframe(1)
+        if frame is not None and frame.f_code.co_filename == _CONTEXTLIB:
+            frame = _user_frame(frame)
+        self._begin(frame is not None and frame.f_code.co_flags & _SUSPENDABLE != 0)
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], value: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self._end()
+
+    async def __aenter__(self) -> "scope":
+        self._begin(True)
+        return self
+
+    async def __aexit__(
+        self, kind: Optional[Type[BaseException]], value: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self._end()
+
+    def __call__(self, function: F) -> F:
+        def before(apart: bool) -> "scope":
+            fresh = scope(self.name, self._kind, self.domain)
+            fresh._arguments = self._arguments
+            fresh._begin(apart)
+            return fresh
+
+        def after(opened: "scope") -> None:
+            opened._end()
+
+        return wrap(function, before, after)
+
+
+def wrap(function: Any, before: Callable[[bool], Any], after: Callable[[Any], None]) -> Any:
+    """The function with something around each of its calls; with its name and signature.
+
+    before(apart) is called first and gives what after() is called with at the end. A coroutine is
+    wrapped from its first step to its last one, a generator at each of its steps.
+    """
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(wrap(function.__func__, before, after))
+    if not callable(function) or isinstance(function, type):
+        raise TypeError("only functions and methods can be decorated, not %r" % (function,))
+
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def in_coroutine(*arguments: Any, **keywords: Any) -> Any:
+            state = before(True)
+            try:
+                return await function(*arguments, **keywords)
+            finally:
+                after(state)
+
+        return in_coroutine
+
+    if inspect.isasyncgenfunction(function):
+
+        @functools.wraps(function)
+        async def in_async_generator(*arguments: Any, **keywords: Any) -> Any:
+            inner = function(*arguments, **keywords)
+            resume = inner.__anext__
+            given: Tuple[Any, ...] = ()
+            try:
+                while True:
+                    state = before(True)
+                    try:
+                        value = await resume(*given)
+                    except StopAsyncIteration:
+                        return
+                    finally:
+                        after(state)
+                    try:
+                        sent = yield value
+                        resume, given = inner.asend, (sent,)
+                    except GeneratorExit:
+                        raise
+                    except BaseException as error:
+                        resume, given = inner.athrow, (error,)
+            finally:
+                await inner.aclose()
+
+        return in_async_generator
+
+    if inspect.isgeneratorfunction(function):
+
+        @functools.wraps(function)
+        def in_generator(*arguments: Any, **keywords: Any) -> Any:
+            inner = function(*arguments, **keywords)
+            resume = inner.send
+            given: Any = None
+            try:
+                while True:
+                    state = before(False)
+                    try:
+                        value = resume(given)
+                    except StopIteration as stop:
+                        return stop.value
+                    finally:
+                        after(state)
+                    try:
+                        given = yield value
+                        resume = inner.send
+                    except GeneratorExit:
+                        raise
+                    except BaseException as error:
+                        resume, given = inner.throw, error
+            finally:
+                inner.close()
+
+        return in_generator
+
+    @functools.wraps(function)
+    def in_function(*arguments: Any, **keywords: Any) -> Any:
+        state = before(False)
+        try:
+            return function(*arguments, **keywords)
+        finally:
+            after(state)
+
+    return in_function
+
+
+def step() -> None:
+    """Ends the running step and begins the next one: for the top of a training loop."""
+    agent.step()
+
+
+def last_step() -> None:
+    """Ends the running step and begins none: for behind the loop."""
+    agent.last_step()
+
+
+def flush() -> None:
+    """Sees to it that everything so far survives a crash of the machine, not only of the program."""
+    agent.flush()
+
+
+def name_thread(name: str) -> None:
+    """Names the calling thread in reports."""
+    agent.name_thread(_text(name))
+
+
+def _text(value: Any) -> str:
+    """A text that the agent takes: valid UTF-8, without zero bytes."""
+    return str(value).encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
+
+
+class Counter:
+    """A number over time, as counter() gives it. It keeps its value also while nothing records."""
+
+    __slots__ = ("name", "domain", "_value", "_guard")
+
+    def __init__(self, name: str, domain: Optional[str] = None) -> None:
+        self.name = _text(name)
+        self.domain = _text(domain) if domain is not None else None
+        self._value: Union[int, float] = 0
+        self._guard = threading.Lock()
+
+    @property
+    def value(self) -> Union[int, float]:
+        return self._value
+
+    def set(self, value: Union[int, float]) -> None:
+        """The value from now on."""
+        self._value = value
+        if agent.running():
+            agent.counter(self.name, value if isinstance(value, int) else float(value), self.domain)
+
+    def add(self, delta: Union[int, float] = 1) -> None:
+        """Adds to the value; safe from several threads."""
+        with self._guard:
+            self.set(self._value + delta)
+
+    def __iadd__(self, delta: Union[int, float]) -> "Counter":
+        self.add(delta)
+        return self
+
+    def __isub__(self, delta: Union[int, float]) -> "Counter":
+        self.add(-delta)
+        return self
+
+
+_counters: Dict[Tuple[str, Optional[str]], Counter] = {}
+
+
+def counter(name: str, domain: Optional[str] = None) -> Counter:
+    """The counter of this name: always the same object."""
+    found = _counters.get((name, domain))
+    if found is None:
+        found = _counters.setdefault((name, domain), Counter(name, domain))
+    return found
+
+
+def marker(name: str, domain: Optional[str] = None, scope: str = "thread") -> None:
+    """A moment. scope: "thread", "process" or "global", how far it reaches."""
+    letter = {"thread": "t", "process": "p", "global": "g", "t": "t", "p": "p", "g": "g"}.get(scope)
+    if letter is None:
+        raise ValueError("scope must be 'thread', 'process' or 'global', not %r" % (scope,))
+    agent.marker(_text(name), _text(domain) if domain is not None else None, letter)
+
+
+def open_scopes() -> List[str]:
+    """The names of the scopes around the caller, the innermost one last."""
+    out: List[str] = []
+    at = _current.get()
+    while at is not None:
+        out.append(at.owner.name)
+        at = at.outer
+    return out[::-1]
