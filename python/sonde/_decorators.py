@@ -75,7 +75,7 @@ def _time(function: Any, name: Optional[str], kind: Union[str, int], domain: Opt
 
     def before(apart: bool) -> Any:
         opened = scope(label, kind, domain)
-        opened._begin(apart)
+        opened._begin(id(opened) if apart else 0)
         return opened, _clock.perf_counter()
 
     def after(state: Any) -> None:

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from types import FrameType, TracebackType
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar, Union
 
+from ._lanes import Lanes
 from ._native import agent
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -45,29 +46,42 @@ _CONTEXTLIB = contextlib.__file__
 class _Open:
     """A scope at work. The chain of them is a task's own, as contexts are."""
 
-    __slots__ = ("owner", "span", "arguments", "outer")
+    __slots__ = ("owner", "span", "arguments", "outer", "lane")
 
-    def __init__(self, owner: "scope", span: Any, arguments: Optional[Dict[str, Any]], outer: "Optional[_Open]") -> None:
+    def __init__(
+        self,
+        owner: "scope",
+        span: Any,
+        arguments: Optional[Dict[str, Any]],
+        outer: "Optional[_Open]",
+        lane: Optional[Tuple[str, int]] = None,
+    ) -> None:
         self.owner = owner
         self.span = span
         self.arguments = arguments
         self.outer = outer
+        self.lane = lane
 
 
 _current: "ContextVar[Optional[_Open]]" = ContextVar("sonde_scope", default=None)
 
+_lanes = Lanes()
 _task_numbers = itertools.count(1)
 # The number of a task. A context alone does not tell tasks apart: a new task has a copy of its maker's.
 _task_number: "ContextVar[Optional[Tuple[int, int]]]" = ContextVar("sonde_task", default=None)
 
 
-def _without(chain: Optional[_Open], gone: _Open) -> Optional[_Open]:
-    """The chain without one member: generators may end their scopes out of order."""
+def _unlink(chain: Optional[_Open], gone: _Open) -> Optional[_Open]:
+    """The chain without one member: generators, and what closes them late, end scopes out of order."""
     if chain is gone:
         return gone.outer
-    if chain is None:
-        return None
-    return _Open(chain.owner, chain.span, chain.arguments, _without(chain.outer, gone))
+    at = chain
+    while at is not None:
+        if at.outer is gone:
+            at.outer = gone.outer
+            break
+        at = at.outer
+    return chain
 
 
 def _running_task() -> Any:
@@ -80,11 +94,8 @@ def _running_task() -> Any:
         return None
 
 
-def _task_facts() -> Dict[str, Any]:
+def _task_facts(task: Any) -> Dict[str, Any]:
     """Which task a scope belongs to, and what it is called where somebody gave it a name."""
-    task = _running_task()
-    if task is None:
-        return {}
     known = _task_number.get()
     if known is None or known[0] != id(task):
         known = (id(task), next(_task_numbers))
@@ -127,7 +138,7 @@ class scope:
     slice apart from its thread's, with the number of its task, so that those of different tasks do not mix.
     """
 
-    __slots__ = ("name", "domain", "_kind", "_arguments", "__weakref__")
+    __slots__ = ("name", "domain", "_kind", "_arguments", "_opened")
 
     def __init__(
         self, name: str, kind: Union[str, int] = "range", domain: Optional[str] = None, **arguments: Any
@@ -136,39 +147,67 @@ class scope:
         self.domain = domain
         self._kind = _kind_number(kind)
         self._arguments = {key: _plain(value) for key, value in arguments.items()} if arguments else None
+        self._opened: Union[None, _Open, List[_Open]] = None
 
-    def _begin(self, apart: bool) -> None:
-        outer = _current.get()
+    def _begin(self, apart: int) -> None:
+        """apart: 0 for a slice of the thread; else what tells one piece of suspended code from another."""
         if not apart:
             span = agent.begin_span(self.name, self._kind, self.domain, False)
             if span is not None:
-                _current.set(_Open(self, span, self._arguments, outer))
+                self._keep(_Open(self, span, self._arguments, _current.get()))
             return
         if not agent.running():
             return
+        outer = _current.get()
         arguments = dict(self._arguments) if self._arguments else {}
-        arguments.update(_task_facts())
+        task = _running_task()
+        if task is not None:
+            apart = id(task)
+            arguments.update(_task_facts(task))
         if outer is not None:
             arguments["inside"] = outer.owner.name
-        span = agent.begin_span(self.name, self._kind, self.domain or ASYNC_DOMAIN, True)
-        if span is not None:
-            _current.set(_Open(self, span, arguments, outer))
+        domain = self.domain or ASYNC_DOMAIN
+        span = agent.begin_span(self.name, self._kind, _lanes.take(domain, apart), True)
+        if span is None:
+            _lanes.give(domain, apart)
+        else:
+            self._keep(_Open(self, span, arguments, outer, (domain, apart)))
+
+    def _keep(self, opened: _Open) -> None:
+        _current.set(opened)
+        if self._opened is None:
+            self._opened = opened
+        elif isinstance(self._opened, list):
+            self._opened.append(opened)
+        else:
+            self._opened = [self._opened, opened]
 
     def _find(self) -> Optional[_Open]:
+        """What this object has open here; what is closed late, out of its context, is found as well."""
+        if self._opened is None or isinstance(self._opened, _Open):
+            return self._opened
         found = _current.get()
         while found is not None and found.owner is not self:
             found = found.outer
-        return found
+        return found if found is not None else self._opened[-1]
 
     def _end(self) -> None:
-        chain = _current.get()
-        if chain is None:
-            return
         mine = self._find()
         if mine is None:
             return
+        if mine is self._opened:
+            self._opened = None
+        elif isinstance(self._opened, list):
+            if mine in self._opened:
+                self._opened.remove(mine)
+            if not self._opened:
+                self._opened = None
         agent.end_span(mine.span, mine.arguments)
-        _current.set(mine.outer if mine is chain else _without(chain, mine))
+        if mine.lane is not None:
+            _lanes.give(*mine.lane)
+        chain = _current.get()
+        if chain is not None:
+            _current.set(_unlink(chain, mine))
 
     def add(self, **arguments: Any) -> "scope":
         """Adds arguments to the scope while it runs."""
@@ -182,7 +221,8 @@ class scope:
         frame: Optional[FrameType] = sys._getframe(1)
         if frame is not None and frame.f_code.co_filename == _CONTEXTLIB:
             frame = _user_frame(frame)
-        self._begin(frame is not None and frame.f_code.co_flags & _SUSPENDABLE != 0)
+        suspendable = frame is not None and frame.f_code.co_flags & _SUSPENDABLE
+        self._begin(id(frame) if suspendable else 0)
         return self
 
     def __exit__(
@@ -191,7 +231,7 @@ class scope:
         self._end()
 
     async def __aenter__(self) -> "scope":
-        self._begin(True)
+        self._begin(id(self))
         return self
 
     async def __aexit__(
@@ -203,7 +243,7 @@ class scope:
         def before(apart: bool) -> "scope":
             fresh = scope(self.name, self._kind, self.domain)
             fresh._arguments = self._arguments
-            fresh._begin(apart)
+            fresh._begin(id(fresh) if apart else 0)
             return fresh
 
         def after(opened: "scope") -> None:
