@@ -25,17 +25,13 @@ class Wish(NamedTuple):
     exact_memory: bool = False
 
 
-# Modes that run, whoever started them. Those of the environment were started before anybody could ask.
+# Modes that run, whoever started them. Those that `sonde run` asked for run before this is loaded.
 _running: Set[str] = set()
+if agent.running():
+    _running.update(word.strip() for word in os.environ.get("SONDE_PYTHON", "").split(",") if word.strip())
 # Code that decorators named.
 line_codes: Dict[Any, None] = {}
 memory_codes: Dict[Any, None] = {}
-
-
-def _take_over_environment() -> None:
-    if agent.running() and not _running:
-        words = os.environ.get("SONDE_PYTHON", "").split(",")
-        _running.update(word.strip() for word in words if word.strip())
 
 
 def start(wish: Wish) -> List[str]:
@@ -44,7 +40,6 @@ def start(wish: Wish) -> List[str]:
     Only functions are left to the caller, who calls start_functions() where FUNCTION is in the answer: what
     happens behind that call is in the recording.
     """
-    _take_over_environment()
     started: List[str] = []
 
     def begin(word: str, function: str, *arguments: Any) -> None:

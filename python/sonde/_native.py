@@ -37,6 +37,9 @@ class NoAgent:
     def running(self) -> bool:
         return False
 
+    def recording(self) -> bool:
+        return False
+
     def begin_span(self, name: str, kind: int, domain: Optional[str], apart: bool) -> None:
         return None
 

@@ -122,7 +122,8 @@ class profile:
     def _begin(self) -> None:
         if self.problem is not None:
             return
-        self._owner = not agent.running()
+        # Somebody else records already: this recording, `sonde run`, or the program by SONDE_RUN_DIR.
+        self._owner = agent.path() is None
         if not self._owner:
             self._folder = _folder_of(agent.start(None))
             return

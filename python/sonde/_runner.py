@@ -79,7 +79,7 @@ class Script(Program):
         sys.argv[:] = [path] + self._arguments
         if self._is_container():
             _new_main()
-            _set_first_path(path)
+            _set_first_path(self._file)
             return
         # As the interpreter does: the folder of the file itself, where the path is a link.
         _set_first_path(os.path.dirname(os.path.realpath(path)))

@@ -156,7 +156,7 @@ class scope:
             if span is not None:
                 self._keep(_Open(self, span, self._arguments, _current.get()))
             return
-        if not agent.running():
+        if not agent.recording():
             return
         outer = _current.get()
         arguments = dict(self._arguments) if self._arguments else {}
@@ -385,7 +385,7 @@ class Counter:
     def set(self, value: Union[int, float]) -> None:
         """The value from now on."""
         self._value = value
-        if agent.running():
+        if agent.recording():
             agent.counter(self.name, value if isinstance(value, int) else float(value), self.domain)
 
     def add(self, delta: Union[int, float] = 1) -> None:

@@ -1,5 +1,6 @@
+#include <limits.h>
+
 #include "capture/python/module.hpp"
-#include "capture/python/session.hpp"
 #include "sonde/sonde.h"
 
 // Scopes that somebody holds: they may end in any order, which those of begin() and end() may not.
@@ -56,7 +57,7 @@ PyObject* begin_span(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     PyErr_SetString(PyExc_TypeError, "begin_span(name, kind, domain, apart)");
     return nullptr;
   }
-  if (!session_runs() || !sonde_enabled()) Py_RETURN_NONE;
+  if (!sonde_enabled()) Py_RETURN_NONE;
   const long kind = PyLong_AsLong(arguments[1]);
   if (kind == -1 && PyErr_Occurred()) return nullptr;
   const int apart = PyObject_IsTrue(arguments[3]);
@@ -125,6 +126,15 @@ PyObject* end_span(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   Py_RETURN_NONE;
 }
 
+// The recorder may be at work without the agent: under `sonde run`, which samples from outside.
+PyObject* recording(PyObject*, PyObject*) { return PyBool_FromLong(sonde_enabled()); }
+
+PyObject* path(PyObject*, PyObject*) {
+  char text[PATH_MAX];
+  if (!sonde_path(text, sizeof text)) Py_RETURN_NONE;
+  return PyUnicode_DecodeFSDefault(text);
+}
+
 PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
@@ -137,6 +147,8 @@ PyMethodDef span_methods[] = {
      "while nothing records. apart: it is not nested with the slices of this thread."},
     {"end_span", fast(end_span), METH_FASTCALL,
      "end_span(span, arguments): ends it, with a dict of arguments or None."},
+    {"recording", recording, METH_NOARGS, "Whether what the program says of itself is recorded."},
+    {"path", path, METH_NOARGS, "The file that the recorder writes; None while there is none."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace sonde::python
