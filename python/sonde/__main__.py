@@ -9,7 +9,7 @@ import subprocess
 import sys
 from typing import List, NoReturn, Optional
 
-from . import _options, _program, _run_folder, _runner
+from . import _filters, _options, _program, _run_folder, _runner
 from ._children import inject_folder
 from ._native import agent
 from ._profile import profile
@@ -104,8 +104,8 @@ def _run_from_outside(options: _options.Options, name: str, words: List[str]) ->
     if options.memory:
         command += ["--memory", ",".join(options.memory)]
     for option, values in (("--include", options.include), ("--exclude", options.exclude)):
-        for value in values:
-            command += [option, value]
+        if values:
+            command += [option, os.pathsep.join(_filters.prefixes(values))]
     special = not options.quiet and (options.view or options.style)
     folder = options.output
     if special and folder is None:

@@ -10,7 +10,9 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 def inject_folder() -> Optional[str]:
     """The folder with the sitecustomize.py that starts the agent; None where it is not installed."""
-    for folder in (os.path.join(os.path.dirname(_PACKAGE), "inject"), os.path.join(_PACKAGE, "_inject")):
+    # As it is built and installed, and as pip installs it.
+    for name in ("inject", "sonde_inject"):
+        folder = os.path.join(os.path.dirname(_PACKAGE), name)
         if os.path.exists(os.path.join(folder, "sitecustomize.py")):
             return folder
     return None

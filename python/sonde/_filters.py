@@ -6,7 +6,7 @@ import os
 import site
 import sys
 import sysconfig
-from typing import Iterable, List, Optional, Tuple
+from typing import Iterable, List, Optional, Tuple, Union
 
 Filters = Tuple[List[str], List[str]]
 
@@ -60,14 +60,15 @@ def prefix_of(word: str) -> str:
     return _place_of_module(word) or word
 
 
-def filters(include: Optional[Iterable[str]], exclude: Optional[Iterable[str]]) -> Filters:
+def prefixes(words: Union[None, str, Iterable[str]]) -> List[str]:
+    """The same for all of them; one text is one of them."""
+    return [prefix_of(word) for word in ([words] if isinstance(words, str) else words or ())]
+
+
+def filters(include: List[str], exclude: List[str]) -> Filters:
     """Prefixes of file names to record and to leave out.
 
     What is asked for by name is recorded wherever it lies; without that, everything but the standard
     library and installed packages.
     """
-    asked = [prefix_of(word) for word in ([include] if isinstance(include, str) else include or ())]
-    left_out = [prefix_of(word) for word in ([exclude] if isinstance(exclude, str) else exclude or ())]
-    if asked:
-        return asked, left_out
-    return [""], left_out + foreign_folders()
+    return (include, exclude) if include else ([""], exclude + foreign_folders())

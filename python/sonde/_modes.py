@@ -14,6 +14,9 @@ MEMORY_GAP = 512 * 1024
 # Words of SONDE_PYTHON, which `sonde run` gives to the processes that it records.
 FUNCTION, TIMELINE, LINE = "function", "timeline", "line"
 MEMORY_LINES, LINE_MEMORY, OBJECTS = "memory-lines", "line-memory", "objects"
+# Lines of decorated functions only: no file is recorded for its place.
+_CHOSEN = "chosen-lines"
+_NOTHING_ELSE: _filters.Filters = ([], [""])
 
 
 class Wish(NamedTuple):
@@ -64,11 +67,15 @@ def start(wish: Wish) -> List[str]:
             agent.add_memory_code(code)
     if MEMORY_LINES in wish.words:
         begin(MEMORY_LINES, "start_memory_lines", MEMORY_GAP, wish.exact_memory)
-    if hasattr(agent, "add_line_code"):
-        for code in list(line_codes):
-            agent.add_line_code(code)
+    for code in list(line_codes):
+        agent.add_line_code(code)
     if LINE in wish.words:
+        if _CHOSEN in _running:
+            agent.stop_lines()
+            _running.discard(_CHOSEN)
         begin(LINE, "start_lines", include, exclude)
+    elif line_codes and LINE not in _running:
+        begin(_CHOSEN, "start_lines", *_NOTHING_ELSE)
     if FUNCTION in wish.words and FUNCTION not in _running and hasattr(agent, "start_functions"):
         _running.add(FUNCTION)
         started.append(FUNCTION)
@@ -81,7 +88,7 @@ def stop(started: List[str]) -> None:
     for word in reversed(started):
         if not runs:
             pass  # the end of the interpreter came first
-        elif word == LINE:
+        elif word in (LINE, _CHOSEN):
             agent.stop_lines()
         elif word == MEMORY_LINES:
             agent.stop_memory_lines()
@@ -92,16 +99,36 @@ def stop(started: List[str]) -> None:
         _running.discard(word)
 
 
+def forget() -> None:
+    """The recording is over, and with it what decorators started in it."""
+    _running.clear()
+
+
+def _joined() -> bool:
+    """Whether the agent records; it joins a recorder that is at work already, as under `sonde run`."""
+    if not agent.running() and agent.path() is not None:
+        try:
+            agent.start(None)
+        except OSError:
+            return False
+    return agent.running()
+
+
 def add_line_code(code: Any) -> None:
-    """Records the lines of this code, now and in every later recording."""
+    """Records the lines of this code, in the recording that runs and in every later one."""
     line_codes[code] = None
-    if agent.running() and hasattr(agent, "add_line_code"):
-        agent.add_line_code(code)
+    if not _joined():
+        return
+    agent.add_line_code(code)
+    if LINE not in _running and _CHOSEN not in _running:
+        agent.start_lines(*_NOTHING_ELSE)
+        _running.add(_CHOSEN)
 
 
 def add_memory_code(code: Any) -> None:
+    """The same for the memory around each line."""
     memory_codes[code] = None
-    if not agent.running():
+    if not _joined():
         return
     if hasattr(agent, "add_memory_code"):
         agent.add_memory_code(code)

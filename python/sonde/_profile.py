@@ -74,7 +74,10 @@ class profile:
         words += memory_words(memory)
         if objects and _modes.OBJECTS not in words:
             words.append(_modes.OBJECTS)
-        self._wish = _modes.Wish(words, _filters.filters(include, exclude), builtins, exact_memory)
+        # What was asked for goes to children as it is: each has its own standard library.
+        self._include = _filters.prefixes(include)
+        self._exclude = _filters.prefixes(exclude)
+        self._wish = _modes.Wish(words, _filters.filters(self._include, self._exclude), builtins, exact_memory)
         self._wanted_folder = os.fspath(folder) if folder is not None else None
         self._follow = children
         self._name: Optional[str] = None
@@ -132,8 +135,8 @@ class profile:
         self._run_file.write()
         self._folder = _folder_of(agent.start(folder))
         if self._follow:
-            include, exclude = self._wish.filters
-            self._environment = _children.ChildEnvironment(folder, self._wish.words, include, exclude)
+            words = self._wish.words
+            self._environment = _children.ChildEnvironment(folder, words, self._include, self._exclude)
             self._environment.enter()
 
     def stop(self) -> "profile":
@@ -158,6 +161,7 @@ class profile:
             if self._owner:
                 self._owner = False
                 agent.stop()
+                _modes.forget()
             elif self._folder is not None:
                 agent.flush()
             if self._run_file is not None:

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -84,77 +83,41 @@ class Case(unittest.TestCase):
         return result
 
 
-# ---- The .tables file (src/trace/tables/format.hpp) ----------------------------------------------
+# ---- The sums beside a recording -----------------------------------------------------------------
 
-BLOCK = 64 * 1024
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+import tables as tables_reader  # noqa: E402
+
+tables_reader.ROWS.setdefault(11, ("MemoryLine", "<IiQqqq", "code line hits bytes increment peak"))
 
 
-class Tables:
-    """Functions and lines of one process, summed up over its threads."""
+class Process:
+    """Functions by name and lines by the name of their file, of one recorded process."""
 
-    def __init__(self, path):
-        self.texts = {}
-        self.codes = {}
-        self.properties = {}
+    def __init__(self, found):
+        self.files = {found.texts[row.file] for row in found.rows["Code"]}
         self.functions = {}  # name -> [calls, recursive calls, self ticks, total ticks]
+        for (file, line, name), sums in found.functions().items():
+            known = self.functions.setdefault(name, [0, 0, 0, 0])
+            for i, value in enumerate(sums):
+                known[i] += value
         self.callers = {}  # (caller, callee) -> calls
-        self.lines = {}  # (file, line) -> hits
-        self.memory_lines = {}  # (file, line) -> hits
-        rows = {}
-        with open(path, "rb") as file:
-            data = file.read()
-        assert data[:8] == b"SONDETAB", path
-        for at in range(BLOCK, len(data), BLOCK):
-            magic, table, row_bytes, count = struct.unpack_from("<IIII", data, at)
-            if magic != 0x4B434C42:
-                continue
-            if table == 1:
-                self._take_texts(data[at + 16 : at + 16 + count])
-                continue
-            for i in range(count):
-                rows.setdefault(table, []).append(data[at + 16 + i * row_bytes : at + 16 + (i + 1) * row_bytes])
-        self._take_rows(rows)
-
-    def _take_texts(self, data):
-        at = 0
-        while at + 8 <= len(data):
-            number, size = struct.unpack_from("<II", data, at)
-            self.texts[number] = data[at + 8 : at + 8 + size].decode("utf-8")
-            at += 8 + (size + 7) // 8 * 8
-
-    def _take_rows(self, rows):
-        for row in rows.get(2, ()):
-            key, value = struct.unpack_from("<II", row)
-            self.properties[self.texts[key]] = self.texts[value]
-        for row in rows.get(4, ()):
-            number, name, _, file, line = struct.unpack_from("<IIIIi", row)
-            self.codes[number] = (self.texts[name], self.texts[file], line)
-        for row in rows.get(5, ()):
-            code, _, calls, recursive, own, total = struct.unpack_from("<IIQQQQ", row)
-            sums = self.functions.setdefault(self.codes[code][0], [0, 0, 0, 0])
-            for i, value in enumerate((calls, recursive, own, total)):
-                sums[i] += value
-        for row in rows.get(6, ()):
-            caller, callee, _, _, calls = struct.unpack_from("<IIIIQ", row)
-            key = (self.codes[caller][0] if caller else "", self.codes[callee][0])
-            self.callers[key] = self.callers.get(key, 0) + calls
-        for row in rows.get(7, ()):
-            code, line, _, _, hits = struct.unpack_from("<IiIIQ", row)
-            key = (os.path.basename(self.codes[code][1]), line)
-            self.lines[key] = self.lines.get(key, 0) + hits
-        for row in rows.get(11, ()):
-            code, line, hits = struct.unpack_from("<IiQ", row)
-            key = (os.path.basename(self.codes[code][1]), line)
-            self.memory_lines[key] = self.memory_lines.get(key, 0) + hits
+        for (caller, callee), sums in found.calls().items():
+            key = (caller[2] if caller else "", callee[2])
+            self.callers[key] = self.callers.get(key, 0) + sums[0]
+        self.lines = {(os.path.basename(file), line): sums[0] for (file, line), sums in found.lines().items()}
+        self.memory_lines = {}
+        for row in found.rows["MemoryLine"]:
+            key = (os.path.basename(found.texts[found.codes[row.code].file]), row.line)
+            self.memory_lines[key] = self.memory_lines.get(key, 0) + row.hits
 
     def calls(self, name):
         return self.functions.get(name, [0])[0]
 
 
 def tables(folder):
-    """The tables of every process of a run."""
-    names = sorted(name for name in os.listdir(folder) if name.endswith(".tables"))
-    return [Tables(os.path.join(folder, name)) for name in names]
+    """The sums of every process of a run."""
+    return [Process(found) for found in tables_reader.read_run(folder).values()]
 
 
 # ---- The recorder's file, by way of the program --------------------------------------------------
