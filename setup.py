@@ -17,7 +17,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # CMake builds in build/: setuptools goes elsewhere.
 SCRATCH = "build-python"
 FLAGS = ["-std=c++20", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fvisibility=hidden"]
-LIBRARY = "libsonde.so.0"
+RECORDER = "libsonde.so.0"
+MEMORY = "libsonde_memory.so"
+LIBRARIES = [RECORDER] + ([MEMORY] if os.path.isdir(os.path.join(HERE, "src", "capture", "memory")) else [])
 
 
 def version():
@@ -34,30 +36,44 @@ def sources(*patterns):
 
 
 class BuildAgent(build_ext):
-    """Builds the recorder as a library of its own, beside the agent: a process must have it only once."""
+    """Builds the recorder and what counts memory as libraries of their own: a process must have them only once."""
+
+    def library(self, folder, name, files, compile_flags, link_flags, libraries):
+        objects = self.compiler.compile(
+            files,
+            output_dir=os.path.join(self.build_temp, name),
+            include_dirs=["src", "include"],
+            extra_postargs=FLAGS + ["-fPIC"] + compile_flags,
+        )
+        # Nothing but the C library, so that they load anywhere. They stay loaded: threads that recorded call into them.
+        self.compiler.link_shared_object(
+            objects,
+            os.path.join(folder, name),
+            libraries=libraries,
+            extra_postargs=["-nodefaultlibs", "-Wl,-z,nodelete", "-Wl,-soname," + name] + link_flags,
+            target_lang="c++",
+        )
 
     def build_extension(self, extension):
         folder = os.path.dirname(os.path.abspath(self.get_ext_fullpath(extension.name)))
-        objects = self.compiler.compile(
-            sources("src/capture/*.cpp"),
-            output_dir=self.build_temp,
-            include_dirs=["src", "include"],
-            extra_postargs=FLAGS + ["-fno-asynchronous-unwind-tables", "-fPIC"],
-        )
-        # Nothing but the C library, so that it loads anywhere. It stays loaded: threads that recorded call into it.
-        self.compiler.link_shared_object(
-            objects,
-            os.path.join(folder, LIBRARY),
-            libraries=["c", "gcc"],
-            extra_postargs=["-nodefaultlibs", "-Wl,-z,nodelete", "-Wl,-soname," + LIBRARY],
-            target_lang="c++",
-        )
-        extension.extra_link_args += [os.path.join(folder, LIBRARY)]
+        self.library(folder, RECORDER, sources("src/capture/*.cpp"), ["-fno-asynchronous-unwind-tables"], [], ["c", "gcc"])
+        if MEMORY in LIBRARIES:
+            # Its own calls of memory functions must not become calls of what it defines.
+            plain = ["-fno-builtin-" + name for name in ("malloc", "calloc", "realloc", "free")]
+            self.library(
+                folder,
+                MEMORY,
+                sources("src/capture/memory/*.cpp", "src/trace/tables/writer.cpp"),
+                ["-fasynchronous-unwind-tables", "-ftls-model=initial-exec"] + plain,
+                ["-Wl,--exclude-libs,ALL", "-Wl,-z,defs"],
+                ["gcc_eh", "c", "gcc"],
+            )
+        extension.extra_link_args += [os.path.join(folder, RECORDER)]
         super().build_extension(extension)
 
     def get_outputs(self):
         folder = os.path.dirname(self.get_ext_fullpath("sonde._agent"))
-        return super().get_outputs() + [os.path.join(folder, LIBRARY)]
+        return super().get_outputs() + [os.path.join(folder, name) for name in LIBRARIES]
 
 
 os.chdir(HERE)

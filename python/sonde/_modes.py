@@ -17,6 +17,8 @@ MEMORY_LINES, LINE_MEMORY, OBJECTS = "memory-lines", "line-memory", "objects"
 # Lines of decorated functions only: no file is recorded for its place.
 _CHOSEN = "chosen-lines"
 _NOTHING_ELSE: _filters.Filters = ([], [""])
+# The memory of one decorated function; its number follows.
+_CHOSEN_MEMORY = "chosen-memory-"
 
 
 class Wish(NamedTuple):
@@ -37,34 +39,40 @@ line_codes: Dict[Any, None] = {}
 memory_codes: Dict[Any, None] = {}
 
 
-def start(wish: Wish) -> List[str]:
-    """Starts what is wished for and does not run yet; returns what was started, for stop().
+class Started(NamedTuple):
+    """What start() started, and what it could not start, as sentences for the user."""
+
+    words: List[str]
+    problems: List[str]
+
+
+def start(wish: Wish) -> Started:
+    """Starts what is wished for and does not run yet.
 
     Only functions are left to the caller, who calls start_functions() where FUNCTION is in the answer: what
     happens behind that call is in the recording.
     """
-    started: List[str] = []
+    started = Started([], [])
 
     def begin(word: str, function: str, *arguments: Any) -> None:
-        if word in _running or not hasattr(agent, function):
+        if word in _running:
             return
-        getattr(agent, function)(*arguments)
+        try:
+            getattr(agent, function)(*arguments)
+        except (AttributeError, OSError, RuntimeError) as error:
+            # A profiler that cannot record something must not stop the program.
+            started.problems.append("%s is not recorded: %s" % (word, error))
+            return
         _running.add(word)
-        started.append(word)
+        started.words.append(word)
 
     include, exclude = wish.filters
-    if OBJECTS in wish.words and OBJECTS not in _running and hasattr(agent, "snapshot_objects"):
-        agent.snapshot_objects("start")
-        _running.add(OBJECTS)
-        started.append(OBJECTS)
+    if OBJECTS in wish.words:
+        begin(OBJECTS, "start_objects")
     if LINE_MEMORY in wish.words:
         begin(LINE_MEMORY, "start_line_memory", include, exclude)
-    elif memory_codes and not hasattr(agent, "add_memory_code"):
-        files = sorted({code.co_filename for code in memory_codes})
-        begin(LINE_MEMORY, "start_line_memory", files, [])
-    if hasattr(agent, "add_memory_code"):
-        for code in list(memory_codes):
-            agent.add_memory_code(code)
+    for code in list(memory_codes):
+        begin(_CHOSEN_MEMORY + str(id(code)), "add_memory_code", code)
     if MEMORY_LINES in wish.words:
         begin(MEMORY_LINES, "start_memory_lines", MEMORY_GAP, wish.exact_memory)
     for code in list(line_codes):
@@ -76,9 +84,9 @@ def start(wish: Wish) -> List[str]:
         begin(LINE, "start_lines", include, exclude)
     elif line_codes and LINE not in _running:
         begin(_CHOSEN, "start_lines", *_NOTHING_ELSE)
-    if FUNCTION in wish.words and FUNCTION not in _running and hasattr(agent, "start_functions"):
+    if FUNCTION in wish.words and FUNCTION not in _running:
         _running.add(FUNCTION)
-        started.append(FUNCTION)
+        started.words.append(FUNCTION)
     return started
 
 
@@ -92,10 +100,10 @@ def stop(started: List[str]) -> None:
             agent.stop_lines()
         elif word == MEMORY_LINES:
             agent.stop_memory_lines()
-        elif word == LINE_MEMORY:
+        elif word == LINE_MEMORY or word.startswith(_CHOSEN_MEMORY):
             agent.stop_line_memory()
         elif word == OBJECTS:
-            agent.snapshot_objects("end")
+            agent.stop_objects()
         _running.discard(word)
 
 
@@ -119,19 +127,23 @@ def add_line_code(code: Any) -> None:
     line_codes[code] = None
     if not _joined():
         return
-    agent.add_line_code(code)
-    if LINE not in _running and _CHOSEN not in _running:
-        agent.start_lines(*_NOTHING_ELSE)
-        _running.add(_CHOSEN)
+    try:
+        agent.add_line_code(code)
+        if LINE not in _running and _CHOSEN not in _running:
+            agent.start_lines(*_NOTHING_ELSE)
+            _running.add(_CHOSEN)
+    except (OSError, RuntimeError):
+        return  # the program comes first
 
 
 def add_memory_code(code: Any) -> None:
     """The same for the memory around each line."""
     memory_codes[code] = None
-    if not _joined():
+    word = _CHOSEN_MEMORY + str(id(code))
+    if not _joined() or word in _running:
         return
-    if hasattr(agent, "add_memory_code"):
+    try:
         agent.add_memory_code(code)
-    elif LINE_MEMORY not in _running and hasattr(agent, "start_line_memory"):
-        agent.start_line_memory([code.co_filename], [])
-        _running.add(LINE_MEMORY)
+    except (AttributeError, OSError, RuntimeError):
+        return
+    _running.add(word)

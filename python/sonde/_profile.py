@@ -115,7 +115,8 @@ class profile:
                 self.problem = "nothing is recorded: %s" % error
             _open.append(self)
         if self._folder is not None:
-            self._started = _modes.start(self._wish)
+            self._started, problems = _modes.start(self._wish)
+            self.problem = "; ".join(problems) or None
         functions = _modes.FUNCTION in self._started
         if functions:
             self._stop_functions = agent.stop_functions
