@@ -12,7 +12,7 @@ export FUZZ_SECONDS
 .PHONY: bootstrap-core bootstrap-test bootstrap-lint bootstrap-fuzz bootstrap-bench
 
 build: build/build.ninja ## Build the program (the default); it lands at build/bin/sonde
-	cmake --build --preset release --target sonde sonde_docs
+	cmake --build --preset release --target sonde sonde_docs sonde_python
 
 demo: build ## Build, record a small training, and show what Sonde says about it
 	cmake --build --preset release --target lenet

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, List
 
+__version__ = "0.1.0"
+
 if TYPE_CHECKING:
     from ._benchmark import StepCost, benchmark
     from ._decorators import Timing, lines, memory, time, timings

@@ -84,7 +84,7 @@ def _time(function: Any, name: Optional[str], kind: Union[str, int], domain: Opt
         timing._add(seconds)
 
     wrapped = wrap(function, before, after)
-    target = wrapped.__func__ if isinstance(wrapped, (staticmethod, classmethod)) else wrapped
+    target: Any = wrapped.__func__ if isinstance(wrapped, (staticmethod, classmethod)) else wrapped
     target.timing = timing
     return wrapped
 
@@ -137,6 +137,14 @@ def _marked(function: Any, mark: Callable[[Any], None]) -> Any:
     return function
 
 
+@overload
+def lines(function: F) -> F: ...
+
+
+@overload
+def lines(function: None = None) -> Callable[[F], F]: ...
+
+
 def lines(function: Any = None) -> Any:
     """Records hits and time of each line of a function, in every recording: `@lines` or `@lines()`.
 
@@ -145,6 +153,14 @@ def lines(function: Any = None) -> Any:
     if function is None:
         return lines
     return _marked(function, _modes.add_line_code)
+
+
+@overload
+def memory(function: F) -> F: ...
+
+
+@overload
+def memory(function: None = None) -> Callable[[F], F]: ...
 
 
 def memory(function: Any = None) -> Any:

@@ -159,7 +159,7 @@ class SondeMagics(Magics):
 
 
 def _flags(shell: Any) -> int:
-    return shell.compile.flags | getattr(ast, "PyCF_ALLOW_TOP_LEVEL_AWAIT", 0)
+    return int(shell.compile.flags) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
 def _without_first(trace: Any) -> Any:

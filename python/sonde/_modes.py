@@ -119,7 +119,7 @@ def _joined() -> bool:
             agent.start(None)
         except OSError:
             return False
-    return agent.running()
+    return bool(agent.running())
 
 
 def add_line_code(code: Any) -> None:

@@ -10,8 +10,9 @@ import sys
 import time
 from typing import Any, Dict, List, Optional
 
+from . import __version__
+
 RUNS = "sonde-runs"
-_VERSION = "0.1.0"
 
 
 def make_folder(path: Optional[str], name: str) -> str:
@@ -76,7 +77,7 @@ class RunFile:
     def __init__(self, folder: str, command: Optional[List[str]] = None) -> None:
         self.path = os.path.join(folder, "run.json")
         self._facts: Dict[str, Any] = {
-            "sonde": _VERSION,
+            "sonde": __version__,
             "command": [_plain(word) for word in (command or [sys.executable or "python3"] + sys.argv)],
         }
         try:

@@ -45,7 +45,8 @@ def _read_code(path: str) -> CodeType:
 
         if data[: len(MAGIC_NUMBER)] != MAGIC_NUMBER:
             raise RuntimeError("Bad magic number in .pyc file")
-        return marshal.loads(data[16:])
+        code: CodeType = marshal.loads(data[16:])
+        return code
     return compile(data, path, "exec", dont_inherit=True)
 
 

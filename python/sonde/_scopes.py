@@ -10,7 +10,7 @@ import sys
 import threading
 from contextvars import ContextVar
 from types import FrameType, TracebackType
-from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar, Union, cast
 
 from ._lanes import Lanes
 from ._native import agent
@@ -249,7 +249,7 @@ class scope:
         def after(opened: "scope") -> None:
             opened._end()
 
-        return wrap(function, before, after)
+        return cast(F, wrap(function, before, after))
 
 
 def wrap(function: Any, before: Callable[[bool], Any], after: Callable[[Any], None]) -> Any:

@@ -4,7 +4,7 @@ import json
 import os
 import pstats
 
-from support import Case, main, python, tables
+from support import ROOT, Case, main, tables
 
 FIB = "import sonde\ndef fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
 
@@ -230,6 +230,15 @@ class Typing(Case):
             self.assertTrue(ast.get_docstring(tree), name)
             self.assertIn("from __future__ import annotations", text, name)
         self.assertTrue(os.path.exists(os.path.join(folder, "py.typed")))
+
+    def test_version_is_the_programs(self):
+        import re
+
+        import sonde
+
+        with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
+            version = re.search(r"project\(sonde VERSION ([0-9.]+)", file.read()).group(1)
+        self.assertEqual(sonde.__version__, version)
 
     def test_stub_has_every_function_of_the_agent(self):
         import ast
