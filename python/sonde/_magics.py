@@ -8,13 +8,14 @@ import linecache
 import os
 import shutil
 import tempfile
+from types import CodeType
 from typing import Any, List, Optional, Tuple
 
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import display
 
-from . import _html
+from . import _html, _modes
 from ._profile import profile
 from ._program import ReportError
 
@@ -56,6 +57,14 @@ def _keep_sources() -> None:
                 file.writelines(entry[2])
         except OSError:
             return
+
+
+def _own_file(name: str, text: str) -> str:
+    """A file for a cell that has none: lines belong to files."""
+    path = os.path.join(_scratch_folder(), name.strip("<>") + ".py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
 
 
 def with_options(name: str) -> Any:
@@ -104,6 +113,8 @@ class SondeMagics(Magics):
         if compiled is None:
             return None
         body, last = compiled
+        if wish.get("lines"):
+            self._choose_functions()
         folder = options.output if options.output is not None else _scratch_folder()
         recording = profile(folder=folder, include=options.include, **wish)
         namespace = self.shell.user_ns
@@ -126,10 +137,19 @@ class SondeMagics(Magics):
             return recording
         return value
 
+    def _choose_functions(self) -> None:
+        """Functions of earlier cells whose code belongs to no file, as in IPython in a terminal."""
+        for value in list(self.shell.user_ns.values()):
+            code = getattr(value, "__code__", None)
+            if isinstance(code, CodeType) and code.co_filename.startswith("<ipython-input"):
+                _modes.line_codes[code] = None
+
     def _compile(self, source: str) -> Optional[Tuple[Any, Any]]:
         """The code of all statements, and of an expression at the end, whose value is the cell's."""
         text = self.shell.transform_cell(source)
         name = self.shell.compile.cache(text, self.shell.execution_count, raw_code=source)
+        if name.startswith("<"):
+            name = _own_file(name, text)
         tree = self.shell.compile.ast_parse(text, filename=name)
         tree = self.shell.transform_ast(tree)
         last = None

@@ -69,12 +69,6 @@ def start(wish: Wish) -> Started:
     include, exclude = wish.filters
     if OBJECTS in wish.words:
         begin(OBJECTS, "start_objects")
-    if LINE_MEMORY in wish.words:
-        begin(LINE_MEMORY, "start_line_memory", include, exclude)
-    for code in list(memory_codes):
-        begin(_CHOSEN_MEMORY + str(id(code)), "add_memory_code", code)
-    if MEMORY_LINES in wish.words:
-        begin(MEMORY_LINES, "start_memory_lines", MEMORY_GAP, wish.exact_memory)
     for code in list(line_codes):
         agent.add_line_code(code)
     if LINE in wish.words:
@@ -84,6 +78,13 @@ def start(wish: Wish) -> Started:
         begin(LINE, "start_lines", include, exclude)
     elif line_codes and LINE not in _running:
         begin(_CHOSEN, "start_lines", *_NOTHING_ELSE)
+    # Behind lines: it hands on what a trace function that was there before is to see, and ends first.
+    if LINE_MEMORY in wish.words:
+        begin(LINE_MEMORY, "start_line_memory", include, exclude)
+    for code in list(memory_codes):
+        begin(_CHOSEN_MEMORY + str(id(code)), "add_memory_code", code)
+    if MEMORY_LINES in wish.words:
+        begin(MEMORY_LINES, "start_memory_lines", MEMORY_GAP, wish.exact_memory)
     if FUNCTION in wish.words and FUNCTION not in _running:
         _running.add(FUNCTION)
         started.words.append(FUNCTION)

@@ -1,6 +1,6 @@
 """@sonde.time, @sonde.lines and @sonde.memory."""
 
-from support import Case, Events, main, tables
+from support import Case, Events, main, needs_memory, tables
 
 HEADER = "import asyncio, functools, inspect, time\nimport sonde\n"
 
@@ -137,6 +137,7 @@ class Lines(Case):
         self.assertIs(sonde.memory(function), function)
 
 
+@needs_memory
 class Memory(Case):
     def test_lines_of_the_function(self):
         self.good(
@@ -151,6 +152,7 @@ class Memory(Case):
         lines = {line: hits for (file, line), hits in table.memory_lines.items()}
         self.assertEqual(lines.get(5), 1, lines)
         self.assertEqual(lines.get(6), 1, lines)
+        self.assertEqual(set(lines) & {7, 8}, set(), lines)
 
 
 if __name__ == "__main__":

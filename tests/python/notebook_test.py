@@ -6,7 +6,7 @@ import os
 import re
 import unittest
 
-from support import Case, main, python
+from support import Case, main, needs_memory, needs_reader, python
 
 HAVE = all(importlib.util.find_spec(name) is not None for name in ("nbconvert", "ipykernel"))
 
@@ -57,6 +57,8 @@ class Notebook(Case):
         (found,) = [output for output in outputs if output["type"] == "display_data"]
         return found["text/plain"], found["text/html"]
 
+    @needs_reader
+    @needs_memory
     def test_magics(self):
         outputs = self.execute(
             "%load_ext sonde",

@@ -80,6 +80,29 @@ class Processes(Case):
         self.assertEqual(self.calls("run", "step"), [5])
 
     @unittest.skipUnless(INJECT, "inject/sitecustomize.py is not there")
+    def test_inside_of_what_sonde_run_records(self):
+        # The environment of `sonde run --python function`: the recording is not ours to end.
+        self.write(
+            "program.py",
+            "import sonde\n"
+            "def step(): pass\n"
+            "step()\n"
+            "with sonde.profile(lines=True, folder='other') as p:\n"
+            "    step()\n"
+            "step()\n"
+            "assert p.path == __import__('os').environ['SONDE_RUN_DIR'], p.path\n",
+        )
+        os.mkdir(self.path("run"))
+        paths = os.pathsep.join([os.path.join(PACKAGE, "inject"), PACKAGE])
+        words = dict(SONDE_RUN_DIR=self.path("run"), SONDE_PYTHON="function", PYTHONPATH=paths)
+        result = python("program.py", cwd=self.folder, **words)
+        self.assertEqual((result.status, result.err), (0, ""), result)
+        (table,) = tables(self.path("run"))
+        self.assertEqual(table.calls("step"), 3)
+        self.assertEqual(table.lines["program.py", 5], 1)
+        self.assertFalse(os.path.exists(self.path("other")))
+
+    @unittest.skipUnless(INJECT, "inject/sitecustomize.py is not there")
     def test_children_of_a_recording_in_code(self):
         self.write("child.py", "def step(): pass\nfor i in range(5): step()\n")
         self.good(

@@ -4,7 +4,7 @@ import json
 import os
 import pstats
 
-from support import ROOT, Case, main, tables
+from support import ROOT, Case, main, needs_memory, needs_reader, python, tables
 
 FIB = "import sonde\ndef fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
 
@@ -164,7 +164,57 @@ class Profile(Case):
             sonde.profile(nonsense=True)
 
 
+@needs_memory
+class Memory(Case):
+    PROGRAM = (
+        "import sonde\n"
+        "class Thing:\n"
+        "    pass\n"
+        "kept = []\n"
+        "def fill():\n"
+        "    kept.append(bytearray(20 * 1024 * 1024))\n"
+        "    kept.extend(Thing() for _ in range(1000))\n"
+        "for folder in ('one', 'two'):\n"
+        "    with sonde.profile(functions=False, folder=folder, %s) as p:\n"
+        "        fill()\n"
+        "    assert p.problem is None, p.problem\n"
+    )
+
+    def test_lines(self):
+        self.good(self.PROGRAM % "memory=True, exact_memory=True")
+        for folder in ("one", "two"):
+            (table,) = tables(self.path(folder))
+            self.assertEqual(table.memory_lines.get(("program.py", 6)), 1, folder)
+            self.assertEqual({file for file, line in table.memory_lines}, {"program.py"}, folder)
+            self.assertGreater(table.allocated, 20 * 1024 * 1024, folder)
+
+    def test_together_with_lines(self):
+        self.good(self.PROGRAM % "memory=True, lines=True")
+        for folder in ("one", "two"):
+            (table,) = tables(self.path(folder))
+            self.assertEqual(table.lines.get(("program.py", 6)), 1, folder)
+            self.assertEqual(table.memory_lines.get(("program.py", 6)), 1, folder)
+
+    def test_objects(self):
+        self.good(self.PROGRAM % "objects=True")
+        for folder in ("one", "two"):
+            (table,) = tables(self.path(folder))
+            before, after = table.objects["start"], table.objects["end"]
+            self.assertEqual(after["__main__.Thing"] - before.get("__main__.Thing", 0), 1000, folder)
+
+    def test_script(self):
+        self.write("program.py", "kept = []\ndef fill():\n    kept.append(bytearray(9 * 1024 * 1024))\nfill()\n")
+        words = ["-m", "sonde", "--memory", "lines,objects", "-q", "-o", "run", "program.py"]
+        result = python(*words, cwd=self.folder)
+        self.assertEqual((result.status, result.out, result.err), (0, "", ""))
+        (table,) = tables(self.path("run"))
+        self.assertEqual(table.memory_lines.get(("program.py", 3)), 1)
+        self.assertIn("end", table.objects)
+        self.assertEqual(table.functions, {})
+
+
 class Answers(Case):
+    @needs_reader
     def test_print_and_html(self):
         result = self.good(
             FIB + "with sonde.profile(folder='run') as p:\n"
@@ -178,6 +228,7 @@ class Answers(Case):
         self.assertIn("fib", result.out)
         self.assertIn("177", result.out)
 
+    @needs_reader
     def test_export_for_pstats(self):
         self.good(
             FIB + "with sonde.profile(folder='run') as p:\n"

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from support import Case, environment, main, python, tables
+from support import Case, environment, main, needs_reader, python, tables
 
 PROGRAM = '''\
 import os, sys
@@ -207,6 +207,7 @@ class Recorded(Case):
         self.assertEqual(facts["command"][1:], ["program.py"])
         self.assertGreaterEqual(facts["end_unix_ns"], facts["start_unix_ns"])
 
+    @needs_reader
     def test_default_folder_and_view(self):
         self.write("program.py", "def spend():\n    return sum(range(1000))\nspend()\n")
         result = python("-m", "sonde", "-v", "functions", "program.py", cwd=self.folder)

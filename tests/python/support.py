@@ -15,6 +15,15 @@ PACKAGE = os.environ.get("SONDE_TEST_PACKAGE", os.path.join(ROOT, "build", "lib"
 PROGRAM = os.environ.get("SONDE_TEST_PROGRAM", os.path.join(ROOT, "build", "bin", "sonde"))
 sys.path.insert(0, PACKAGE)
 
+# Parts of Sonde that these tests look at as well.
+needs_reader = unittest.skipUnless(
+    os.path.isdir(os.path.join(ROOT, "src", "import", "sonde_run", "tables")),
+    "this tree has no reader of .tables files",
+)
+needs_memory = unittest.skipUnless(
+    os.path.isdir(os.path.join(ROOT, "src", "capture", "memory")), "this tree does not count memory"
+)
+
 
 def environment(**more):
     """The environment of a child: nothing of Sonde's but the package and the program."""
@@ -88,7 +97,10 @@ class Case(unittest.TestCase):
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 import tables as tables_reader  # noqa: E402
 
+tables_reader.ROWS.setdefault(10, ("Site", "<IIQQQQQ", "frame memory allocations bytes frees freed peak"))
 tables_reader.ROWS.setdefault(11, ("MemoryLine", "<IiQqqq", "code line hits bytes increment peak"))
+tables_reader.ROWS.setdefault(12, ("Snapshot", "<IIQ", "id label time"))
+tables_reader.ROWS.setdefault(13, ("ObjectType", "<IIQQ", "snapshot type count bytes"))
 
 
 class Process:
@@ -110,6 +122,15 @@ class Process:
         for row in found.rows["MemoryLine"]:
             key = (os.path.basename(found.texts[found.codes[row.code].file]), row.line)
             self.memory_lines[key] = self.memory_lines.get(key, 0) + row.hits
+
+        labels = {row.id: found.texts[row.label] for row in found.rows["Snapshot"]}
+        self.objects = {label: {} for label in labels.values()}  # label -> type -> count
+        for row in found.rows["ObjectType"]:
+            self.objects[labels[row.snapshot]][found.texts[row.type]] = row.count
+        self.allocated = 0  # bytes, by all stacks
+        counted = os.path.splitext(found.path)[0] + ".memory"
+        if os.path.exists(counted):
+            self.allocated = sum(row.bytes for row in tables_reader.Tables(counted).rows["Site"])
 
     def calls(self, name):
         return self.functions.get(name, [0])[0]
