@@ -38,6 +38,8 @@ def _cell(key: str, value: Any, unit: str) -> str:
     if isinstance(value, bool) or isinstance(value, str):
         text = str(value)
         return os.path.basename(text) if key == "file" and os.sep in text else text
+    if key == "line":
+        return str(value)
     if "percent" in key:
         return "%.1f%%" % value
     if key.endswith("_ns") or (unit == "ns" and key in ("self", "total", "per_hit", "time")):

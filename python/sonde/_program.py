@@ -53,6 +53,8 @@ def run_program(arguments: List[str]) -> str:
         raise ReportError("%s cannot be run: %s" % (program, error.strerror)) from None
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip()
+        if said.startswith("sonde: "):
+            said = said[len("sonde: ") :]
         raise ReportError(said or "%s ended with %d" % (program, done.returncode))
     return done.stdout.decode("utf-8", "replace")
 

@@ -63,10 +63,10 @@ class Notebook(Case):
         outputs = self.execute(
             "%load_ext sonde",
             "def square(x):\n    y = x * x\n    return y\n",
-            "%%sonde\nvalues = [square(i) for i in range(7)]\nprint('inside')\nsum(values)",
+            "%%sonde -n 0\nvalues = [square(i) for i in range(7)]\nprint('inside')\nsum(values)",
             "%%sonde_lines\nfor i in range(9):\n    square(i)",
             "%%sonde_memory\nlarge = bytearray(64 * 1024 * 1024)\nlarge[::4096] = b'x' * len(large[::4096])\ndel large",
-            "%sonde square(3)",
+            "%sonde -n 0 square(3)",
             "%sonde_lines -n 0 [square(i) for i in range(4)]",
             "%sonde -r -o kept square(5)",
             "_.path",
