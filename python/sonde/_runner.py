@@ -139,6 +139,11 @@ class Command(Program):
         _set_first_path("")
 
     def load(self) -> Call:
+        if sys.version_info >= (3, 13):
+            # As the interpreter does from there on: tracebacks show the text.
+            import linecache
+
+            linecache.cache["<string>"] = (len(self._text), None, self._text.splitlines(True), "<string>")
         return exec, (compile(self._text, "<string>", "exec", dont_inherit=True), self._namespace)
 
 
