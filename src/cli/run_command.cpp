@@ -11,6 +11,7 @@
 #include "cli/output.hpp"
 #include "cli/program.hpp"
 #include "cli/run_folder_writer.hpp"
+#include "cli/run_gpu.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/usage.hpp"
 #include "report/safe_text.hpp"
@@ -37,7 +38,8 @@ CommandInfo RunCommand::info() const {
   info.details =
       "Runs PROGRAM and records it with all its children: what they say through Sonde's API, and, "
       "ten times a second from outside, their CPU time, memory, threads, context switches and "
-      "input and output, and the CPU and memory of the machine.\n\n"
+      "input and output, and the CPU and memory of the machine. Where there is an NVIDIA GPU: its "
+      "kernels, copies and calls, NVTX ranges, and its use, memory, power and clocks.\n\n"
       "The program keeps its terminal, its standard streams and its signals. Its exit code is that "
       "of 'sonde run' (128 + N where signal N ended it; 127 where there is no such program, 126 "
       "where it cannot be run). The summary and the place of the run go to standard error. 'sonde "
@@ -69,6 +71,11 @@ void RunCommand::define(Options& options) {
   options.text(keep_last_, "--keep-last", "SIZE",
                "keep the last records of a process only, as many as fit into this size (K, M, G)");
   python_.define(options);
+  Option& gpu =
+      options.text(gpu_, "--gpu", "MODE",
+                   "record the GPU's work and NVTX ranges: auto (where there is an NVIDIA "
+                   "driver), on (and say why where there is none) or off");
+  gpu.default_text = "auto";
   options.flag(force_, "--force", "replace the run that lies in the folder");
   sampling_.define(options);
   memory_.define(options);
@@ -91,6 +98,12 @@ int RunCommand::run() {
     return size_error("--keep-last", keep_last_);
   }
   if (const std::optional<Error> wrong = memory_.check()) return report_failure(*wrong, "run");
+
+  const std::optional<GpuMode> gpu_mode = parse_gpu_mode(gpu_);
+  if (!gpu_mode) {
+    return report_failure(usage_error(fmt::format("--gpu is auto, on or off, not '{}'", gpu_)),
+                          "run");
+  }
 
   const Result<RunFolderWriter> folder = RunFolderWriter::make(output_, command_, force_);
   if (!folder) {
@@ -122,6 +135,8 @@ int RunCommand::run() {
     return kExitFailure;
   }
   if (memory_.lines() || memory_.objects()) python_.expect_agent(!memory_.lines());
+  const GpuSetup gpu = prepare_gpu(*gpu_mode);
+  environment.insert(environment.end(), gpu.environment.begin(), gpu.environment.end());
   int status = kExitFailure;
   Result<Program> program = Program::start(command_, environment, status);
   if (!program) {
@@ -130,7 +145,8 @@ int RunCommand::run() {
     return status;
   }
 
-  SystemAgent agent(folder->full_path() + "/system.sonde", command_.front(), program->pid());
+  SystemAgent agent(folder->full_path() + "/system.sonde", command_.front(), program->pid(),
+                    gpu.watch);
   RunSampler sampler(program->pid(), folder->full_path(), last ? *last_bytes : *max_bytes,
                      sampling_);
   const ProgramEnd end = program->wait([&] { agent.sample(); });
@@ -145,6 +161,7 @@ int RunCommand::run() {
   if (!quiet_) {
     for (const std::string& note : python_.notes(folder->full_path())) print_warning(note);
     print_run_summary(folder->path());
+    if (!gpu.note.empty()) write_error_output("sonde: " + gpu.note + "\n");
     write_error_output(
         fmt::format("sonde: {}; the run lies in {}\n", end_text(end), safe_text(folder->path())));
   }

@@ -22,6 +22,7 @@ class RunCommand : public Command {
   std::string output_;
   std::string max_size_;
   std::string keep_last_;
+  std::string gpu_;
   bool quiet_ = false;
   bool force_ = false;
   RunSamplerOptions sampling_;

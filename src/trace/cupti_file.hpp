@@ -142,6 +142,9 @@ struct NameEntry {
 };
 static_assert(sizeof(NameEntry) == 24);
 
+// Set in the kind of a record of which CUPTI does not know the end yet.
+inline constexpr std::uint32_t kUnfinished = 0x8000'0000u;
+
 // CUPTI's kinds of records.
 enum class Kind : std::uint32_t {
   Memcpy = 1,

@@ -183,7 +183,7 @@ Status cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t used, std::u
   if (*record) {
     std::uint32_t kind = 0;
     memcpy(&kind, *record, sizeof kind);
-    next = *record + size_of(kind);
+    next = *record + size_of(kind & ~cupti::kUnfinished);
   }
   if (next >= buffer + used) return kMaxLimitReached;
   *record = next;
@@ -231,6 +231,8 @@ void fake_kernel(const char* name, std::uint64_t start, std::uint64_t end, std::
   const std::lock_guard lock(mutex);
   std::uint8_t* const record = room(Kind::ConcurrentKernel);
   if (!record) return;
+  if (end == 0)
+    put(record, 0, static_cast<std::uint32_t>(Kind::ConcurrentKernel) | cupti::kUnfinished);
   put(record, cupti::kernel::kRegisters, std::uint16_t{188});
   put(record, cupti::kernel::kStart, start);
   put(record, cupti::kernel::kEnd, end);

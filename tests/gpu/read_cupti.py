@@ -67,15 +67,20 @@ def read_file(path):
         at += size
     header["blocks"] = {"returned": sum(b[3] == 2 for b in blocks), "lent": sum(b[3] == 1 for b in blocks)}
     counts, kernels, functions, irregular = {}, {}, {}, 0
-    spans, salvaged = [], 0
+    spans, salvaged, unfinished = [], 0, 0
     for _, start, used, state in sorted(blocks):
         position, end = start, min(start + used, len(data))
         while position + 8 <= end:
-            (kind,) = struct.unpack_from("<I", data, position)
+            (word,) = struct.unpack_from("<I", data, position)
+            kind = word & 0x7FFFFFFF
             size = header["sizes"].get(kind)
             if not size or position + size > end:
                 irregular += state == 2 or kind != 0
                 break
+            if word != kind:
+                unfinished += 1
+                position += size
+                continue
             salvaged += state == 1
             counts[kind] = counts.get(kind, 0) + 1
             if kind in (10, 1, 2, 22):
@@ -97,7 +102,7 @@ def read_file(path):
                 functions[name] = functions.get(name, 0) + 1
             position += size
     header.update(counts={KINDS.get(k, k): n for k, n in counts.items()}, kernels=kernels, functions=functions,
-                  irregular=irregular, salvaged=salvaged)
+                  irregular=irregular, salvaged=salvaged, unfinished=unfinished)
     header["incomplete"] = sum(stop == 0 for _, stop, _, _, _ in spans)
     return header
 
@@ -122,7 +127,7 @@ def main():
         facts = read_file(path)
         result[path] = facts
         line = {key: facts[key] for key in ("state", "cupti", "clean_end", "dropped", "refused", "lost_names", "other_seen",
-                                            "irregular", "salvaged", "incomplete", "left_out_calls", "clock")}
+                                            "irregular", "salvaged", "unfinished", "incomplete", "left_out_calls", "clock")}
         print(f"  {os.path.basename(path)} ({os.path.getsize(path)} bytes, {os.stat(path).st_blocks * 512} on disk)")
         print("   ", line, facts["blocks"], facts["device_names"])
         if facts["reason"] or facts["other_tool"]:

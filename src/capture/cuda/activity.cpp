@@ -125,30 +125,31 @@ bool is_wanted(const char* variable, const char* word, bool otherwise) {
 }
 
 // Chooses the calls that are worth a record. Where this CUPTI cannot choose, all are recorded.
+// Choosing is cheapest for the program while the whole kind was never switched on; after another
+// tool has done so, it works only the other way round.
 void choose_calls(Domain domain, bool enable) {
   const bool runtime = domain == Domain::Runtime;
   const Kind kind = runtime ? Kind::Runtime : Kind::Driver;
   const auto choose =
       runtime ? functions.cuptiActivityEnableRuntimeApi : functions.cuptiActivityEnableDriverApi;
+  const bool can_choose = choose && !is_wanted("SONDE_CUDA_CALLS", "all", false);
+  const bool by_exclusion = header().other_tool_seen > 0;
+  const auto whole = static_cast<std::uint32_t>(kind);
+  if (!enable) functions.cuptiActivityDisable(whole);
+  if (enable && (by_exclusion || !can_choose)) functions.cuptiActivityEnable(whole);
   std::uint32_t chosen = 0;
-  std::uint32_t left_out = 0;
-  const bool whole = is_wanted("SONDE_CUDA_CALLS", "all", false);
-  for (std::uint32_t i = 1; choose && !whole && i < kMostFunctions; ++i) {
+  for (std::uint32_t i = 1; can_choose && i < kMostFunctions; ++i) {
     const char* name = nullptr;
     if (functions.cuptiGetCallbackName(domain, i, &name) != kSuccess || !name) break;
-    if (!is_worth_a_record(name)) {
-      ++left_out;
-    } else if (choose(i, enable ? 1 : 0) == kSuccess) {
+    const bool worth = is_worth_a_record(name);
+    if (enable && !worth) ++header().left_out_calls;
+    if (enable && by_exclusion) {
+      if (!worth) choose(i, 0);
+    } else if (worth && choose(i, enable ? 1 : 0) == kSuccess) {
       ++chosen;
     }
   }
-  if (chosen > 0) {
-    if (enable) header().left_out_calls += left_out;
-  } else if (enable) {
-    functions.cuptiActivityEnable(static_cast<std::uint32_t>(kind));
-  } else {
-    functions.cuptiActivityDisable(static_cast<std::uint32_t>(kind));
-  }
+  if (enable && can_choose && !by_exclusion && chosen == 0) functions.cuptiActivityEnable(whole);
 }
 
 void switch_kinds(bool enable) {

@@ -33,7 +33,7 @@ void measure(std::uint32_t kind, std::size_t bytes) {
 }
 
 void look_at(const Cupti& functions, std::uint8_t* record, std::size_t bytes) {
-  const std::uint32_t kind = number_at(record, 0);
+  const std::uint32_t kind = number_at(record, 0) & ~cupti::kUnfinished;
   measure(kind, bytes);
   switch (static_cast<Kind>(kind)) {
     case Kind::Kernel:

@@ -79,7 +79,8 @@ void RecordReader::add_name(const Name& name) {
 void RecordReader::add_block(const RecordBlock& block) {
   for (std::size_t at = 0; at + 8 <= block.bytes.size();) {
     const Record record(block.bytes.data() + at, block.offset + at, block.returned);
-    const auto kind = record.get<std::uint32_t>(0);
+    const auto word = record.get<std::uint32_t>(0);
+    const std::uint32_t kind = word & ~kUnfinished;
     const std::size_t size = kind < kMaxKinds ? header_.record_bytes[kind] : 0;
     const bool whole = size >= least_bytes(static_cast<Kind>(kind)) && size % 8 == 0 &&
                        size <= block.bytes.size() - at;
@@ -95,7 +96,11 @@ void RecordReader::add_block(const RecordBlock& block) {
     }
     ++records_;
     if (!block.returned) ++salvaged_;
-    add_record(static_cast<Kind>(kind), record);
+    if (word == kind) {
+      add_record(static_cast<Kind>(kind), record);
+    } else {
+      lose_unfinished(record);
+    }
     at += size;
   }
 }
@@ -383,8 +388,7 @@ bool RecordReader::window_of(const Record& record, std::size_t start, std::size_
   Nanos last = 0;
   const auto ended = record.get<std::uint64_t>(end);
   if (ended == 0) {
-    lose("gpu_unfinished", Severity::Info,
-         "GPU work and calls that had not ended when the recording did; they are left out", record);
+    lose_unfinished(record);
     return false;
   }
   const bool good = to_nanos(record.get<std::uint64_t>(start), out.start) &&
@@ -396,6 +400,12 @@ bool RecordReader::window_of(const Record& record, std::size_t start, std::size_
   }
   out.duration = last - out.start;
   return true;
+}
+
+void RecordReader::lose_unfinished(const Record& record) {
+  lose("gpu_unfinished", Severity::Warning,
+       "GPU work and calls whose end was not known yet when the program ended; they are left out",
+       record);
 }
 
 StringId RecordReader::find_name(NameKey type, std::uint64_t key) const {

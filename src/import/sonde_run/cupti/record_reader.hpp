@@ -86,6 +86,7 @@ class RecordReader {
   // The name, or an invalid one that is waited for.
   StringId find_name(NameKey type, std::uint64_t key) const;
   void name_or_wait(SliceId slice, NameKey type, std::uint64_t key);
+  void lose_unfinished(const Record& record);
   void add_allocations();
   void lose(const char* name, Severity severity, const char* sentence, const Record& record);
 
