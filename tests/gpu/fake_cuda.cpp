@@ -39,7 +39,10 @@ int cuDriverGetVersion(int* version) {
     const auto call =
         reinterpret_cast<void (*)(std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t,
                                   std::uint32_t)>(::dlsym(library, "fake_call"));
-    if (now && call) call(1, 1, now(), now(), 1);
+    if (now && call) {
+      const std::uint64_t start = now();
+      call(1, 1, start, now(), 1);
+    }
   }
   return 0;
 }

@@ -43,11 +43,13 @@ void work(int count) {
     ::strcpy(names[i % 3], name.c_str());
     FAKE(fake_kernel)(names[i % 3], middle, FAKE(fake_now)() + 100000, 7, launch, 0, 0);
     const std::uint32_t copy = FAKE(fake_correlation)();
-    FAKE(fake_call)(2, 2, FAKE(fake_now)(), FAKE(fake_now)(), copy);
+    const std::uint64_t copying = FAKE(fake_now)();
+    FAKE(fake_call)(2, 2, copying, FAKE(fake_now)(), copy);
     const std::uint64_t begin = FAKE(fake_now)() + 200000;
     FAKE(fake_copy)(1, 1, 3, 4096, begin, begin + 50000, 13, copy);
     const std::uint32_t set = FAKE(fake_correlation)();
-    FAKE(fake_call)(2, 3, FAKE(fake_now)(), FAKE(fake_now)(), set);
+    const std::uint64_t setting = FAKE(fake_now)();
+    FAKE(fake_call)(2, 3, setting, FAKE(fake_now)(), set);
     FAKE(fake_set)(1024, begin + 60000, begin + 70000, 13, set);
   }
 }

@@ -72,7 +72,7 @@ def by_step(profiler, count):
         kind = str(event.device_type())
         start, duration, name = event.start_ns(), event.duration_ns(), event.name()
         if kind.endswith("CUDA"):
-            if not name.startswith("proof step"):
+            if not name.startswith(("proof step", "Optimizer.")):
                 device.append((start, duration, name))
         elif name.startswith("proof step "):
             windows[int(name.split()[2])] = (start, start + duration)

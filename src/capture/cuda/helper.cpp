@@ -92,7 +92,13 @@ void take_turn(std::int64_t now, std::int64_t& next_flush, std::int64_t pause) {
   next_flush = now + pause;
   ++turns;
   if (!have_driver) have_driver = find_driver(driver);
-  if (have_driver && !have_devices) have_devices = note_devices(driver);
+  if (have_driver && !have_devices) {
+    have_devices = note_devices(driver);
+    int version = 0;
+    if (driver.cuDriverGetVersion(&version) == 0) {
+      header().driver_version = static_cast<std::uint32_t>(version);
+    }
+  }
   sonde_renew_clock_();
   switch (header().state) {
     case State::Collecting: {
