@@ -4,9 +4,6 @@ namespace sonde::capture::cuda {
 
 bool note_devices(const Driver& f) {
   cupti::FileHeader& file = header();
-  int version = 0;
-  if (f.cuDriverGetVersion(&version) == 0)
-    file.driver_version = static_cast<std::uint32_t>(version);
   int count = 0;
   if (f.cuDeviceGetCount(&count) != 0) return false;
   if (count > static_cast<int>(cupti::kMaxDevices)) count = cupti::kMaxDevices;
