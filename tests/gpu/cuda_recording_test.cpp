@@ -127,7 +127,7 @@ TEST(CudaRecording, TheSizeLimitEndsTheRecordingAndNotTheProgram) {
   EXPECT_EQ(run.out, "done\n");
   EXPECT_LE(std::filesystem::file_size(folder.files(".cupti").front()), 6u << 20);
   const Trace trace = load_only(folder);
-  EXPECT_GT(slices_of(trace, SliceKind::Kernel).size(), 3000u);
+  EXPECT_GT(slices_of(trace, SliceKind::Kernel).size(), 500u);
   EXPECT_LT(slices_of(trace, SliceKind::Kernel).size(), 21000u);
   EXPECT_GE(losses(trace, "gpu_limit"), 1u);
 }

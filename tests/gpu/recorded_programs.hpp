@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "import/input/byte_source.hpp"
 #include "import/loader.hpp"
 #include "tests/support/process.hpp"
 #include "trace/trace.hpp"
