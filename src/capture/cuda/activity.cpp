@@ -20,6 +20,8 @@ std::uint32_t version;
 // No release has more functions than that, by far.
 constexpr std::uint32_t kMostFunctions = 2048;
 
+constexpr long kWorkerPeriod = 500;  // milliseconds
+
 struct KindName {
   const char* name;
   Kind kind;
@@ -225,6 +227,12 @@ bool arm() {
     }
   }
   switch_kinds(true);
+  // Left to itself CUPTI wakes its own thread often, and each time a launch waits for that.
+  const char* const period = secure_getenv("SONDE_CUDA_WORKER_MS");
+  const long milliseconds = period ? atol(period) : kWorkerPeriod;
+  if (milliseconds > 0 && functions.cuptiActivityFlushPeriod) {
+    functions.cuptiActivityFlushPeriod(static_cast<std::uint32_t>(milliseconds));
+  }
   return true;
 }
 

@@ -37,6 +37,8 @@ char* append_name(std::size_t bytes);
 // For the helper thread: makes room ahead of the need.
 void prepare_room();
 bool room_is_short();
+// Bytes of records that CUPTI has returned so far.
+std::uint64_t returned_bytes();
 void close_store();
 // In a forked child: its writes stay its own.
 void separate_store();

@@ -58,6 +58,7 @@ struct Cupti {
   Status (*cuptiActivityGetNextRecord)(std::uint8_t*, std::size_t, std::uint8_t**);
   Status (*cuptiActivityGetNumDroppedRecords)(void*, std::uint32_t, std::size_t*);
   Status (*cuptiActivityFlushAll)(std::uint32_t);
+  Status (*cuptiActivityFlushPeriod)(std::uint32_t);
 };
 
 // The driver's functions.

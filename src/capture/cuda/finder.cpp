@@ -55,6 +55,7 @@ Verdict use_library(void* library, const char* path, Use use) {
   SONDE_LOOK_UP(cuptiActivityEnableRuntimeApi);
   SONDE_LOOK_UP(cuptiActivityEnableDriverApi);
   SONDE_LOOK_UP(cuptiActivityGetNumDroppedRecords);
+  SONDE_LOOK_UP(cuptiActivityFlushPeriod);
 #undef SONDE_LOOK_UP
   if (!whole) return Verdict::TryAnother;
   Dl_info info{};

@@ -22,7 +22,11 @@ using cupti::State;
 
 namespace {
 
-constexpr std::int64_t kUsualPause = 500'000'000;
+constexpr std::int64_t kUsualPause = 1'000'000'000;
+// While a program launches much, full buffers come by themselves, and a flush would only hold it
+// up.
+constexpr std::int64_t kBusyFactor = 5;
+constexpr std::uint64_t kBusyBytes = 1 << 20;
 constexpr std::int64_t kFirstPause = 50'000'000;
 constexpr std::uint32_t kEarlyTurns = 10;  // after them the own call is made less often
 constexpr std::uint32_t kSeldom = 10;
@@ -40,6 +44,7 @@ bool have_devices;
 std::uint32_t turns;
 std::uint32_t unheard;
 bool yielded_on_request;
+std::uint64_t seen_bytes;  // at the last flush
 // Held while the state of the collection is looked at and changed.
 pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
@@ -89,7 +94,9 @@ void check_for_others() {
 void take_turn(std::int64_t now, std::int64_t& next_flush, std::int64_t pause) {
   prepare_room();
   if (now < next_flush) return;
-  next_flush = now + pause;
+  const std::uint64_t bytes = returned_bytes();
+  next_flush = now + (bytes - seen_bytes > kBusyBytes ? kBusyFactor * pause : pause);
+  seen_bytes = bytes;
   ++turns;
   if (!have_driver) have_driver = find_driver(driver);
   if (have_driver && !have_devices) {

@@ -52,6 +52,7 @@ void begin() {
   }
   if (open_store(path, bytes, last != nullptr) != 0) return;
   owner = getpid();
+  prepare_room();
   pthread_atfork(nullptr, nullptr, in_child);
   header().state = cupti::State::Failed;
   set_reason("CUPTI (libcupti.so) was not found");

@@ -24,7 +24,7 @@ constexpr std::size_t kRegionBytes = 4 << 20;
 constexpr std::size_t kUsualBlock = 1 << 20;
 constexpr std::size_t kSmallestBlock = 256 << 10;
 constexpr std::size_t kNamesBlock = 256 << 10;
-constexpr std::size_t kAhead = 4 << 20;  // room that waits for its use
+constexpr std::size_t kAhead = 8 << 20;  // room that waits for its use, all its pages present
 constexpr std::size_t kMaxRegions = 1 << 16;
 constexpr std::size_t kMaxFree = 4096;
 constexpr std::size_t kNone = ~std::size_t{0};
@@ -59,6 +59,7 @@ std::size_t free_count;
 std::size_t free_bytes;
 std::uint64_t sequence;
 char* names_next;
+std::uint64_t returned;
 char* names_end;
 
 std::uint64_t region_offset(std::size_t region) {
@@ -252,6 +253,7 @@ void take_back(std::uint8_t* piece, std::size_t used, std::uint64_t records) {
   }
   regions[region].last_sequence = block->sequence = ++sequence;
   block->used = used;
+  __atomic_fetch_add(&returned, std::uint64_t{used}, __ATOMIC_RELAXED);
   block->records = records;
   __atomic_store_n(&block->state, BlockState::Returned, __ATOMIC_RELEASE);
   cut_block(block, sizeof *block + used);
@@ -280,6 +282,8 @@ char* append_name(std::size_t bytes) {
   names_next += bytes;
   return at;
 }
+
+std::uint64_t returned_bytes() { return __atomic_load_n(&returned, __ATOMIC_RELAXED); }
 
 bool room_is_short() { return __atomic_load_n(&free_bytes, __ATOMIC_RELAXED) < kAhead / 2; }
 
