@@ -89,6 +89,37 @@ def _start(agent, words, package):
         agent.start_functions("timeline" in words)
 
 
+class _TorchWatch:
+    """Loads what records torch when a program imports it, and not before: most programs never do."""
+
+    def __init__(self, package):
+        self.package = package
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)
+        try:
+            from importlib.util import module_from_spec, spec_from_file_location
+
+            source = os.path.join(self.package, "sonde", "_torch.py")
+            spec = spec_from_file_location("sonde._torch", source)
+            module = module_from_spec(spec)
+            spec.loader.exec_module(module)
+            sys.modules["sonde._torch"] = module
+            agent = sys.modules.get("sonde._agent") or _load(self.package)
+            finder = module.watch(os.environ["SONDE_TORCH_LIBRARY"], agent=agent)
+            return finder.find_spec(name, path, target) if finder else None
+        except Exception as error:
+            _note("torch's operators were not recorded in %s: %s" % (sys.executable, error))
+            return None
+
+
+def _watch_torch(package):
+    if sys.implementation.name == "cpython" and sys.version_info >= (3, 8):
+        sys.meta_path.insert(0, _TorchWatch(package))
+
+
 def _begin():
     here = os.path.dirname(os.path.abspath(__file__))
     package = os.path.dirname(here)
@@ -110,6 +141,8 @@ def _begin():
                       "Sonde again, or run: pip install sonde" % (version, sys.executable))
         except Exception as error:
             _note("%s was not recorded: %s" % (sys.executable, error))
+    if os.environ.get("SONDE_TORCH", "none") != "none" and os.environ.get("SONDE_RUN_DIR"):
+        _watch_torch(package)
     return missing
 
 

@@ -344,6 +344,9 @@ def wrap(function: Any, before: Callable[[bool], Any], after: Callable[[Any], No
 
 def step() -> None:
     """Ends the running step and begins the next one: for the top of a training loop."""
+    torch = sys.modules.get("sonde._torch")
+    if torch is not None:
+        torch.name_own_steps()
     agent.step()
 
 

@@ -66,7 +66,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 def watch(library, wanted=None, agent=None):
     """Starts recording when torch is imported, or now if it is. `library` is the path of libsonde_torch.so; `agent` the native
-    module, which modules and thread names need."""
+    module, which modules need. Returns what waits for the import, or None."""
     words = set((wanted or os.environ.get("SONDE_TORCH") or _DEFAULT).split(","))
 
     def begin():
@@ -75,12 +75,22 @@ def watch(library, wanted=None, agent=None):
         except Exception as error:  # the program goes on, whatever torch is like
             _state["operators"] = "off: %s: %s" % (type(error).__name__, error)
 
-    if "none" in words or "off" in words:
+    if "none" in words:
         _state["operators"] = "off: it was asked for"
-    elif "torch" in sys.modules:
+        return None
+    if "torch" in sys.modules:
         begin()
-    else:
-        sys.meta_path.insert(0, _Finder(begin))
+        return None
+    finder = _Finder(begin)
+    sys.meta_path.insert(0, finder)
+    return finder
+
+
+def name_own_steps():
+    """The program names its steps itself: an optimizer's step ends none any more."""
+    if _library is not None:
+        _library.sonde_torch_steps(0)
+        _state["steps"] = "off: the program names them"
 
 
 def _begin(library, words, agent):

@@ -3,10 +3,10 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <filesystem>
+
+#include "cli/beside.hpp"
 
 namespace sonde {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kCudaVariable = "CUDA_INJECTION64_PATH";
@@ -17,19 +17,6 @@ bool has_driver() {
   if (driver == nullptr) return false;
   ::dlclose(driver);
   return true;
-}
-
-// Beside the program, as it was built or installed; empty where it is missing.
-std::string library_path(const char* name) {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return {};
-  const fs::path prefix = program.parent_path().parent_path();
-  for (const char* folder : {"lib", "lib64", SONDE_LIBRARY_FOLDER}) {
-    const fs::path path = prefix / folder / name;
-    if (fs::is_regular_file(path, error)) return path.string();
-  }
-  return {};
 }
 
 bool is_set(const char* variable) {
@@ -50,22 +37,21 @@ GpuSetup prepare_gpu(GpuMode mode) {
   GpuSetup out;
   if (mode == GpuMode::Off) return out;
   // NVTX needs no GPU.
-  if (const std::string nvtx = library_path("libsonde_nvtx.so");
-      !nvtx.empty() && !is_set(kNvtxVariable)) {
-    out.environment.emplace_back(kNvtxVariable, nvtx);
+  if (const auto nvtx = find_beside("libsonde_nvtx.so"); nvtx && !is_set(kNvtxVariable)) {
+    out.environment.emplace_back(kNvtxVariable, nvtx->string());
   }
   if (!has_driver()) {
     if (mode == GpuMode::On) out.note = "GPU: none recorded: no NVIDIA driver on this machine";
     return out;
   }
   out.watch = true;
-  const std::string cuda = library_path("libsonde_cuda.so");
-  if (cuda.empty()) {
+  const auto cuda = find_beside("libsonde_cuda.so");
+  if (!cuda) {
     out.note = "GPU: none recorded: libsonde_cuda.so does not lie in the lib folder beside sonde";
   } else if (is_set(kCudaVariable)) {
     out.note = "GPU: none recorded: CUDA_INJECTION64_PATH is set, and another tool is loaded by it";
   } else {
-    out.environment.emplace_back(kCudaVariable, cuda);
+    out.environment.emplace_back(kCudaVariable, cuda->string());
   }
   return out;
 }

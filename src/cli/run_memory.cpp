@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "cli/beside.hpp"
 #include "cli/run_folder_writer.hpp"
 #include "cli/usage.hpp"
 
@@ -16,19 +17,6 @@ namespace {
 constexpr const char* kDefaultGap = "512K";
 constexpr std::uint64_t kMostGap = std::uint64_t{1} << 40;
 constexpr const char* kLibrary = "libsonde_memory.so";
-
-// Where the libraries lie that belong to this program: beside it, installed or built.
-std::optional<fs::path> find_beside(const fs::path& name) {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return std::nullopt;
-  const fs::path prefix = program.parent_path().parent_path();
-  for (const char* const folder : {"lib", SONDE_LIBRARY_FOLDER}) {
-    const fs::path path = prefix / folder / name;
-    if (fs::exists(path, error)) return path;
-  }
-  return std::nullopt;
-}
 
 std::optional<std::string>& value_of(Program::Environment& environment, const std::string& name) {
   for (auto& [known, value] : environment) {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <set>
 
+#include "cli/beside.hpp"
 #include "cli/usage.hpp"
 #include "report/safe_text.hpp"
 
@@ -17,6 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kMaxNotes = 20;
+constexpr const char* kTorchParts = "operators,shapes,modules,steps";
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -27,16 +29,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
     begin = end + 1;
   }
   return parts;
-}
-
-// Where the package for Python lies, beside the program: in the build as in the installed tree.
-std::optional<fs::path> package_folder() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return std::nullopt;
-  const fs::path folder = program.parent_path().parent_path() / "lib" / "sonde" / "python";
-  if (!fs::exists(folder / "inject" / "sitecustomize.py", error)) return std::nullopt;
-  return folder;
 }
 
 // Absolute, as the interpreter names files: with the links in it, and without them.
@@ -66,6 +58,12 @@ void RunPython::define(Options& options) {
   modes.choices = {"function", "line", "sample", "none"};
   modes.default_text = "sample";
   options.flag(timeline_, "--timeline", "with --python function: every call also as a slice");
+  Option& torch = options.text(
+      torch_, "--torch", "PARTS",
+      "what is recorded where torch is imported, separated by commas: 'operators', 'shapes' of "
+      "their inputs, 'modules', 'steps' (an optimizer's step ends one), 'none'");
+  torch.choices = {"operators", "shapes", "modules", "steps", "none"};
+  torch.default_text = kTorchParts;
   Option& include = options.text(
       include_, "--include", "PATHS",
       "with --python line: only files in these folders, separated by colons; without it all but "
@@ -96,16 +94,29 @@ std::optional<Error> RunPython::prepare(Program::Environment& environment) {
   if ((!include_.empty() || !exclude_.empty()) && !has("line")) {
     return usage_error("--include and --exclude need --python line");
   }
+  const std::string torch = torch_.empty() ? kTorchParts : torch_;
+  for (const std::string& part : split(torch, ',')) {
+    if (part != "operators" && part != "shapes" && part != "modules" && part != "steps" &&
+        torch != "none") {
+      return usage_error(
+          fmt::format("--torch takes operators, shapes, modules and steps, separated by commas, or "
+                      "none, not '{}'",
+                      part));
+    }
+  }
   samples_ = has("sample");
   agent_ = has("function") || has("line");
-  if (!agent_) return std::nullopt;
+  // Torch is waited for in every Python program, but where nothing of Python is to be recorded.
+  const bool watch_torch = torch != "none" && !has("none");
+  if (!agent_ && !watch_torch) return std::nullopt;
 
   const Result<std::string> include = absolute_paths(include_, "--include");
   if (!include) return include.error();
   const Result<std::string> exclude = absolute_paths(exclude_, "--exclude");
   if (!exclude) return exclude.error();
-  const std::optional<fs::path> package = package_folder();
-  if (!package) {
+  const std::optional<fs::path> inject = find_beside("sonde/python/inject");
+  if (!inject && !agent_) return std::nullopt;
+  if (!inject) {
     return Error{ErrorCode::Unsupported,
                  "the agent for Python is not beside this program (../lib/sonde/python)",
                  {},
@@ -114,12 +125,15 @@ std::optional<Error> RunPython::prepare(Program::Environment& environment) {
   }
   std::erase(words, "sample");
   if (timeline_) words.emplace_back("timeline");
-  environment.emplace_back("SONDE_PYTHON", fmt::format("{}", fmt::join(words, ",")));
+  if (agent_) environment.emplace_back("SONDE_PYTHON", fmt::format("{}", fmt::join(words, ",")));
+  const std::optional<fs::path> library = find_beside("libsonde_torch.so");
+  environment.emplace_back("SONDE_TORCH", watch_torch && library ? torch : "none");
+  if (library) environment.emplace_back("SONDE_TORCH_LIBRARY", library->string());
   environment.emplace_back("SONDE_PYTHON_INCLUDE",
                            include->empty() ? std::nullopt : std::optional(*include));
   environment.emplace_back("SONDE_PYTHON_EXCLUDE",
                            exclude->empty() ? std::nullopt : std::optional(*exclude));
-  std::string search = (*package / "inject").string();
+  std::string search = inject->string();
   const char* const before = std::getenv("PYTHONPATH");
   if (before && *before) search += std::string(":") + before;
   environment.emplace_back("PYTHONPATH", search);

@@ -35,6 +35,7 @@ class RunPython {
  private:
   std::string modes_;
   bool timeline_ = false;
+  std::string torch_;
   std::string include_;
   std::string exclude_;
   bool samples_ = true;
