@@ -221,15 +221,16 @@ std::vector<Row> rows_of(const std::string& table, std::size_t cells) {
 }
 
 // A total in nanoseconds that prints as the cell does, next to its middle, and is `at_least` that
-// of the row below; `whole`: what the ratio is of.
-double fitting_total(const Row& row, const Cell& cell, double whole, double at_least = 0) {
+// of the row below, and at most `at_most`; `whole`: what the ratio is of.
+double fitting_total(const Row& row, const Cell& cell, double whole, double at_least = 0,
+                     double at_most = 1e18) {
   constexpr double kHalf = 4990;  // nanoseconds that still round to the hundredth
   const auto calls = static_cast<double>(row.calls);
   const double unit = kHundredth;
   double low = std::max(cell.total * unit - kHalf, (cell.average * unit - kHalf) * calls);
   double high = std::min(cell.total * unit + kHalf, (cell.average * unit + kHalf) * calls);
-  low = std::max({low, (cell.ratio - 0.49) / 10000 * whole, at_least});
-  high = std::min(high, (cell.ratio + 0.49) / 10000 * whole);
+  low = std::max({low, (cell.ratio - 0.498) / 10000 * whole, at_least});
+  high = std::min({high, (cell.ratio + 0.498) / 10000 * whole, at_most});
   EXPECT_LE(low, high) << row.name;
   // Many small rows are equal: the least leaves room for those above.
   const double wanted = cell.total < 10 ? low : cell.total * unit;
@@ -237,12 +238,13 @@ double fitting_total(const Row& row, const Cell& cell, double whole, double at_l
 }
 
 // Times whose number, sum, greatest and least are those of the row.
-std::vector<std::uint64_t> fitting_times(const Row& row, const Cell& cell, double total) {
+std::vector<std::uint64_t> fitting_times(const Row& row, const Cell& cell, double total,
+                                         double shortest = 0) {
   if (row.calls == 1) return {static_cast<std::uint64_t>(total)};
   const double unit = kHundredth;
   const auto between = static_cast<double>(row.calls - 2);
-  for (double least = std::max(0.0, cell.least * unit - 4990); least <= cell.least * unit + 4990;
-       least += 10) {
+  for (double least = std::max(shortest, cell.least * unit - 4990);
+       least <= cell.least * unit + 4990; least += 10) {
     for (double most = cell.greatest * unit - 4990; most <= cell.greatest * unit + 4990;
          most += 10) {
       const double rest = row.calls == 2 ? 0 : total - least - most;
@@ -383,7 +385,18 @@ std::string operator_dump(const std::vector<OperatorRows>& operators) {
     double gpu_sum = 0;
     for (std::size_t i = operators.size(); i-- > 0;) {
       const Row& row = operators[i].own;
-      cpu[i] = fitting_total(row, row.cells[0], whole_cpu);
+      // The rows below have parts of it.
+      double at_least = 0;
+      double at_most = 1e18;
+      for (const Row& part : operators[i].below) {
+        const Cell& cell = part.cells[0];
+        if (!operators[i].is_plain() || depth_of(part) == 4 || cell.ratio < 1) continue;
+        at_least =
+            std::max(at_least, (cell.total * kHundredth - 4980) / ((cell.ratio + 0.49) / 10000));
+        at_most =
+            std::min(at_most, (cell.total * kHundredth + 4980) / ((cell.ratio - 0.49) / 10000));
+      }
+      cpu[i] = fitting_total(row, row.cells[0], whole_cpu, at_least, at_most);
       gpu[i] = row.cells[1].greatest == 0 && row.cells[1].total == 0
                    ? 0
                    : fitting_total(row, row.cells[1], whole_gpu,
@@ -419,7 +432,7 @@ std::string operator_dump(const std::vector<OperatorRows>& operators) {
         } else {
           children.emplace_back(
               row.name.substr(2),
-              fitting_times(row, row.cells[0], fitting_total(row, row.cells[0], cpu[i])));
+              fitting_times(row, row.cells[0], fitting_total(row, row.cells[0], cpu[i]), 1));
         }
       }
     } else {
