@@ -229,8 +229,10 @@ double fitting_total(const Row& row, const Cell& cell, double whole, double at_l
   const double unit = kHundredth;
   double low = std::max(cell.total * unit - kHalf, (cell.average * unit - kHalf) * calls);
   double high = std::min(cell.total * unit + kHalf, (cell.average * unit + kHalf) * calls);
-  low = std::max({low, (cell.ratio - 0.498) / 10000 * whole, at_least});
-  high = std::min({high, (cell.ratio + 0.498) / 10000 * whole, at_most});
+  // Rows below others are rounded to nanoseconds of small wholes.
+  const double margin = row.name.starts_with(' ') ? 0.49 : 0.498;
+  low = std::max({low, (cell.ratio - margin) / 10000 * whole, at_least});
+  high = std::min({high, (cell.ratio + margin) / 10000 * whole, at_most});
   EXPECT_LE(low, high) << row.name;
   // Many small rows are equal: the least leaves room for those above.
   const double wanted = cell.total < 10 ? low : cell.total * unit;
@@ -418,7 +420,6 @@ std::string operator_dump(const std::vector<OperatorRows>& operators) {
   // Walked backwards: the last row comes first.
   for (std::size_t i = operators.size(); i-- > 0;) {
     const OperatorRows& each = operators[i];
-    const std::vector<std::uint64_t> lengths = fitting_times(each.own, each.own.cells[0], cpu[i]);
     const std::vector<std::uint64_t> work = fitting_times(each.own, each.own.cells[1], gpu[i]);
     // Of each child, its lengths; the child that has the kernel, and the kernel's name.
     std::vector<std::pair<std::string, std::vector<std::uint64_t>>> children;
@@ -436,8 +437,14 @@ std::string operator_dump(const std::vector<OperatorRows>& operators) {
         }
       }
     } else {
-      children.emplace_back("everything", std::vector<std::uint64_t>(lengths.size(), 0));
+      children.emplace_back("everything", std::vector<std::uint64_t>(each.own.calls, 0));
     }
+    // The shortest call holds the shortest children.
+    double shortest = 0;
+    for (const auto& child : children)
+      shortest += static_cast<double>(child.second[std::min<std::size_t>(1, each.own.calls - 1)]);
+    const std::vector<std::uint64_t> lengths =
+        fitting_times(each.own, each.own.cells[0], cpu[i], shortest);
     for (std::size_t call = 0; call < lengths.size(); ++call) {
       const auto [start, end] = cpu_line.next(lengths[call]);
       P::Node& node = thread.root.child(each.own.name, P::Operator, start, end);

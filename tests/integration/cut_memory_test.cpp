@@ -82,20 +82,21 @@ TEST(CutMemory, APieceTakesFarLessThanTheWhole) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer's own memory would be measured";
 #endif
-  const test::ScratchFolder folder;
-  const std::string json = folder.path() + "/large.pt.trace.json";
+  const test::ScratchFolder scratch;
+  const std::string folder = scratch.path().string();
+  const std::string json = folder + "/large.pt.trace.json";
   constexpr int kSteps = 550;
   write_training(json, kSteps);
   ASSERT_GT(std::filesystem::file_size(json), 100u << 20);
-  const std::string perfetto = folder.path() + "/large.pftrace";
+  const std::string perfetto = folder + "/large.pftrace";
   ASSERT_GT(peak_of({SONDE_BINARY, "export", json, "-o", perfetto}), 0);
   for (const std::string& large : {json, perfetto}) {
     const long whole = peak_of({SONDE_BINARY, "info", large});
     // One per cent, by time and by step.
-    const std::string by_time = folder.path() + "/time.json";
+    const std::string by_time = folder + "/time.json";
     const long time = peak_of(
         {SONDE_BINARY, "cut", large, "--from", "200ms", "--to-time", "205500us", "-o", by_time});
-    const std::string by_step = folder.path() + "/step.json";
+    const std::string by_step = folder + "/step.json";
     const long step = peak_of({SONDE_BINARY, "cut", large, "--step", "300-304", "-o", by_step});
     const std::string what = large + ": whole " + std::to_string(whole >> 20) + " MiB, by time " +
                              std::to_string(time >> 20) + " MiB, by step " +
