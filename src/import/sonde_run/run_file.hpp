@@ -45,7 +45,8 @@ class NameTable {
 };
 
 // A .sonde file cut into its parts. Names stand anywhere in it, also behind the records that use
-// them, so that it is read whole before the first record is looked at.
+// them, so that all of it is read before the first record is looked at; or it is read twice, see
+// RunReading.
 struct RunFile {
   file::FileHeader header{};
   NameTable names;
