@@ -88,7 +88,10 @@ Result<std::string> pympler_text(const NamedTrace& named, const PymplerRequest& 
   std::string out;
   for (std::size_t i = first; i < snapshots.size(); ++i) {
     std::vector<ObjectCount> rows = object_counts(named.trace, i);
-    if (request.difference) rows = object_difference(object_counts(named.trace, i - 1), rows);
+    if (request.difference) {
+      rows = object_difference(object_counts(named.trace, i - 1), rows);
+      std::erase_if(rows, [](const ObjectCount& row) { return row.count == 0 && row.bytes == 0; });
+    }
     if (several) {
       out += out.empty() ? "" : "\n";
       out += (request.difference ? label(i - 1) + " -> " : "") + label(i) + "\n";
