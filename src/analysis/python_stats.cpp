@@ -84,6 +84,7 @@ void PythonStats::read_counted(const Trace& trace) {
   const double scale = in_seconds() ? kNanos : 1;
   sampled_ = from.sampled;
   call_costs_known_ = from.call_costs_known;
+  self_known_ = from.self_known;
   const auto cost = [&](const std::vector<std::int64_t>& list, std::size_t row) {
     const std::size_t at = row * types + chosen;
     return at < list.size() ? static_cast<double>(list[at]) / scale : 0.0;
@@ -158,6 +159,7 @@ void PythonStats::add(const PythonStats& other) {
   primitive_calls_ = sum_of(primitive_calls_, other.primitive_calls_);
   self_ += other.self_;
   call_costs_known_ = call_costs_known_ && other.call_costs_known_;
+  self_known_ = self_known_ && other.self_known_;
   for (const Function& from : other.functions_) {
     Function& into = function(from.key);
     into.numbers.add(from.numbers);

@@ -65,6 +65,7 @@ class PythonStats {
   ProfileSource source() const { return source_; }
   bool sampled() const { return sampled_; }
   bool call_costs_known() const { return call_costs_known_; }
+  bool self_known() const { return self_known_; }  // false: self has what was called
   const ProfileCost& cost() const { return cost_; }
   bool in_seconds() const { return cost_.unit == "ns"; }
 
@@ -83,6 +84,7 @@ class PythonStats {
   ProfileCost cost_;
   bool sampled_ = false;
   bool call_costs_known_ = true;
+  bool self_known_ = true;
 };
 
 // "file.py:12(name)", and "{built-in method …}" for functions that have no file.

@@ -116,6 +116,9 @@ TEST(PstatsStyle, SamplesAndTimelinesSayWhatTheyAre) {
   ASSERT_TRUE(loaded.ok());
   const std::string slices = render(loaded->traces, in_style("pstats"));
   EXPECT_EQ(slices.find("From a timeline: "), 0u) << slices;
+  EXPECT_EQ(render(one(load("work.lprof")), in_style("pstats"))
+                .find("tottime has what a function called.\nwork.lprof\n"),
+            0u);
   loaded = load_traces({std::string(SONDE_TEST_DATA) + "/profiles/small.callgrind"});
   ASSERT_TRUE(loaded.ok());
   const std::string instructions = render(loaded->traces, in_style("pstats"));

@@ -285,6 +285,10 @@ std::string what_they_are(const PythonStats& stats) {
   } else if (stats.source() == ProfileSource::Samples || stats.sampled()) {
     out = "From samples: ncalls counts samples with the function on their stack.";
   }
+  if (!stats.self_known()) {
+    if (!out.empty()) out += " ";
+    out += "tottime has what a function called.";
+  }
   if (!stats.in_seconds()) {
     if (!out.empty()) out += " ";
     const std::string& unit = stats.cost().unit;
