@@ -146,10 +146,12 @@ TEST(ExportTools, SqliteAnswersTheDocumentedQueries) {
   const ScratchFolder folder;
   const std::vector<std::string> queries = documented_queries();
   ASSERT_GE(queries.size(), 10u);
+  TablesRun run(folder.path());
+  test::fill_rich_tables(run);
   const Trace traces[] = {real_trace(kShapes), test::rich_trace(), test::sampled_trace(),
-                          test::profiled_trace()};
+                          test::profiled_trace(), run.load()};
   std::vector<bool> answered(queries.size());
-  for (std::size_t t = 0; t < 4; ++t) {
+  for (std::size_t t = 0; t < std::size(traces); ++t) {
     const std::string path = database(folder, traces[t], "t" + std::to_string(t) + ".sqlite");
     for (std::size_t i = 0; i < queries.size(); ++i) {
       const ProcessResult result = run_process({"sqlite3", "-bail", path, queries[i]});

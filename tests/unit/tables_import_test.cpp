@@ -6,6 +6,7 @@
 #include "import/sonde_run/tables/tables.hpp"
 #include "tests/support/import_text.hpp"
 #include "tests/support/tables_run.hpp"
+#include "trace/properties.hpp"
 
 namespace sonde::test {
 namespace {
@@ -98,7 +99,7 @@ TEST(TablesImport, MemoryAndObjects) {
   EXPECT_EQ(memory.snapshots[1].types[1].bytes, 4'000'000);
   const auto& properties = trace.meta().properties;
   EXPECT_NE(std::find(properties.begin(), properties.end(),
-                      std::pair<std::string, std::string>("python.rate", "\"99.5\"")),
+                      std::pair<std::string, std::string>("python.rate", "99.5")),
             properties.end());
 }
 
@@ -113,6 +114,72 @@ TEST(TablesImport, LinesAloneMakeTheFunctions) {
   ASSERT_EQ(profile.functions.size(), 1u);
   EXPECT_FALSE(profile.self_known);
   EXPECT_EQ(profile.function_total[0], 4'000);
+}
+
+TEST(TablesImport, CallsThatDidNotReturnCountUpToTheEnd) {
+  const ScratchFolder folder;
+  TablesRun run(folder.path());
+  const std::uint32_t main = run.code("main", "a.py", 1);
+  const std::uint32_t work = run.code("work", "a.py", 3);
+  run.function(work, 2, 0, 100, 100);
+  run.call(main, work, 2, 0, 100, 100);
+  const auto open = [&](std::uint32_t caller, std::uint32_t callee, std::uint64_t start,
+                        std::uint64_t inner) {
+    run.writer.add(tables::Table::OpenCall,
+                   tables::OpenCallRow{caller, callee, start ? SondeFile::kFirstTick + start : 0,
+                                       inner, 7, 0, 1});
+  };
+  open(0, main, 100, 100);
+  open(main, work, 600, 0);
+  open(work, work, 800, 0);
+  open(0, 0, 0, 0);  // not in use
+  run.recording.header.latest[0].ticks = SondeFile::kFirstTick + 1100;
+  const Trace trace = run.load();
+  const CallProfile& profile = trace.call_profile();
+  const auto* work_row = find_function(trace, "work");
+  const auto* main_row = find_function(trace, "main");
+  ASSERT_NE(work_row, nullptr);
+  ASSERT_NE(main_row, nullptr);
+  EXPECT_EQ(work_row->calls, 4);
+  EXPECT_EQ(work_row->primitive_calls, 3);
+  EXPECT_EQ(profile.function_total[index_of(trace, work_row)], 6'000);  // 100 + 500 ticks
+  EXPECT_EQ(profile.function_self[index_of(trace, work_row)], 6'000);   // 100 + 200 + 300
+  EXPECT_EQ(main_row->calls, 1);
+  EXPECT_EQ(profile.function_total[index_of(trace, main_row)], 10'000);
+  EXPECT_EQ(profile.function_self[index_of(trace, main_row)], 4'000);  // 1000 - 100 - 500
+  EXPECT_EQ(losses(trace, "open_calls"), 3u);
+}
+
+TEST(TablesImport, MemoryByPlaceHasAFileOfItsOwn) {
+  const ScratchFolder folder;
+  TablesRun run(folder.path());
+  fill_rich_tables(run);
+  run.finish();
+  TablesRun memory(folder.path(), "other");
+  const std::uint32_t work = memory.code("work", "b.py", 3);
+  memory.site(memory.frame(0, work, 4), 1, 100, 0, 0, 100, tables::Memory::Native);
+  memory.function(work, 1, 0, 1, 1);  // sums stand in one file only
+  memory.writer.add_property("memory.gap", "524288");
+  memory.finish();
+  std::filesystem::rename(memory.tables_path(), folder.path() / "demo.memory");
+  const Result<Trace> trace = load_trace(run.recording_path());
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(trace->process_memory().sites.size(), 4u);
+  EXPECT_EQ(trace->call_profile().functions.size(), 3u);
+  EXPECT_EQ(losses(*trace, "sums_twice"), 1u);
+  EXPECT_EQ(plain_property(trace->meta(), "memory.gap"), "524288");
+  EXPECT_EQ(plain_property(trace->meta(), "python.method"), "sample");
+  EXPECT_EQ(plain_property(trace->meta(), "none"), "");
+}
+
+TEST(TablesImport, PropertiesComeBackAsTheyWere) {
+  const ScratchFolder folder;
+  TablesRun run(folder.path());
+  const char* const kTexts[] = {"a \"quoted\" \\ text\n", "caf\u00e9 \U0001F600", "007", "1.",
+                                "-0.5e3"};
+  for (const char* text : kTexts) run.writer.add_property(text, text);
+  const Trace trace = run.load();
+  for (const char* text : kTexts) EXPECT_EQ(plain_property(trace.meta(), text), text);
 }
 
 TEST(TablesImport, ATableAloneIsRefusedWithTheWayOut) {
@@ -155,7 +222,7 @@ TEST(TablesImport, UnknownTablesAndLongerRowsAreCountedNotFatal) {
   const std::uint32_t work = run.code("work", "a.py", 3);
   run.function(work, 1, 0, 10, 10);
   run.writer.add(tables::Table::Thread, LongThread{{9, run.text("late")}, 77});
-  run.writer.add(static_cast<tables::Table>(14), LongThread{});
+  run.writer.add(static_cast<tables::Table>(15), LongThread{});
   const Trace trace = run.load();
   EXPECT_EQ(losses(trace, "longer_rows"), 1u);
   EXPECT_EQ(losses(trace, "unknown_tables"), 1u);

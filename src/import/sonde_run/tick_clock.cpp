@@ -1,5 +1,7 @@
 #include "import/sonde_run/tick_clock.hpp"
 
+#include <algorithm>
+
 namespace sonde {
 namespace {
 
@@ -15,6 +17,7 @@ bool sensible(Nanos time) { return time >= 0 && time < kLatestSensible; }
 TickClock::TickClock(const file::FileHeader& header) : first_ticks_(header.first.ticks) {
   const file::ClockReading& first = header.first;
   const file::ClockReading& latest = header.latest[header.latest_slot & 1];
+  latest_ticks_ = std::max(first.ticks, latest.ticks);
   if (sensible(first.monotonic)) first_nanos_ = first.monotonic;
   if (header.ticks_per_second > 0) {
     numerator_ = kNanosPerSecond;

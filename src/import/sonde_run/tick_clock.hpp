@@ -18,6 +18,9 @@ class TickClock {
   // A length. False where it is more than any recording lasts.
   bool to_duration(std::uint64_t ticks, Nanos& out) const;
 
+  // The last reading that the recorder made of its counter.
+  std::uint64_t latest_ticks() const { return latest_ticks_; }
+
   // False where the header tells neither a rate nor two readings: a tick counts as a nanosecond.
   bool rate_known() const { return rate_known_; }
   // Wall-clock time of monotonic time 0.
@@ -26,6 +29,7 @@ class TickClock {
 
  private:
   std::uint64_t first_ticks_ = 0;
+  std::uint64_t latest_ticks_ = 0;
   Nanos first_nanos_ = 0;
   // Nanoseconds = ticks * numerator_ / denominator_.
   std::uint64_t numerator_ = 1;

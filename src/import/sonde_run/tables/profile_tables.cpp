@@ -14,6 +14,29 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kOwnProperties = {"program", "pid", "parent_pid"};
 
+// "12", "-0.5", "1e9"; no "007", no "inf".
+bool is_json_number(std::string_view text) {
+  std::size_t at = text.starts_with('-') ? 1 : 0;
+  const auto digits = [&] {
+    const std::size_t first = at;
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
+    return at - first;
+  };
+  const bool zero = at < text.size() && text[at] == '0';
+  const std::size_t whole = digits();
+  if (whole == 0 || (zero && whole > 1)) return false;
+  if (at < text.size() && text[at] == '.') {
+    ++at;
+    if (digits() == 0) return false;
+  }
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
+    if (digits() == 0) return false;
+  }
+  return at == text.size();
+}
+
 bool is_count(std::uint64_t number) { return number <= static_cast<std::uint64_t>(INT64_MAX); }
 
 class ProfileRows {
@@ -26,13 +49,22 @@ class ProfileRows {
         table_(profile_, 1) {}
 
   void add(const TablesFile& file) {
-    if (file.functions.empty() && file.calls.empty() && file.lines.empty()) return;
+    if (file.functions.empty() && file.calls.empty() && file.lines.empty() &&
+        file.open_calls.empty()) {
+      return;
+    }
+    if (!profile_.types.empty()) {
+      builder_.losses().add("sums_twice", Severity::Warning,
+                            "A second file with sums beside the same recording; they are left out");
+      return;
+    }
     profile_.types.push_back({builder_.intern("time"), builder_.intern("ns")});
     for (const tables::FunctionRow& row : file.functions) add_function(row);
     for (const tables::CallRow& row : file.calls) add_call(row);
+    add_open_calls(file);
     functions_counted_ = profile_.functions.size();
     for (const tables::LineRow& row : file.lines) add_line(row);
-    profile_.self_known = !file.functions.empty();
+    profile_.self_known = functions_counted_ > 0;
     profile_.line_self_known = file.lines.empty();
     if (bad_numbers_ > 0) {
       builder_.losses().add("impossible_sums", Severity::Warning,
@@ -95,6 +127,49 @@ class ProfileRows {
                                       static_cast<std::int64_t>(row.calls - row.recursive_calls));
     table_.add(profile_.call_self, at, {&self, 1});
     table_.add(profile_.call_total, at, {&total, 1});
+  }
+
+  // What a killed program was doing: its calls went on up to the last moment that is known.
+  void add_open_calls(const TablesFile& file) {
+    std::map<std::uint32_t, std::vector<const tables::OpenCallRow*>> threads;
+    std::uint64_t end = clock_.latest_ticks();
+    std::uint64_t count = 0;
+    for (const tables::OpenCallRow& row : file.open_calls) {
+      if (row.start_ticks == 0) continue;
+      std::int64_t inner = 0;
+      Nanos start = 0;
+      if (!clock_.to_nanos(row.start_ticks, start) || !clock_.to_duration(row.inner_ticks, inner)) {
+        ++bad_numbers_;
+        continue;
+      }
+      end = std::max(end, row.start_ticks + row.inner_ticks);
+      threads[row.thread].push_back(&row);
+      ++count;
+    }
+    for (const auto& [thread, rows] : threads) {
+      std::map<std::uint32_t, int> open;
+      std::map<std::pair<std::uint32_t, std::uint32_t>, int> open_calls;
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const tables::OpenCallRow& row = *rows[i];
+        const std::uint64_t total = end - row.start_ticks;
+        std::uint64_t inside = row.inner_ticks;
+        if (i + 1 < rows.size() && rows[i + 1]->start_ticks >= row.start_ticks) {
+          inside += end - rows[i + 1]->start_ticks;
+        }
+        const std::uint64_t self = total > inside ? total - inside : 0;
+        const bool recursive = open[row.callee]++ > 0;
+        add_function({row.callee, thread, 1, recursive ? 1u : 0u, self, recursive ? 0 : total});
+        if (row.caller == 0) continue;
+        const bool again = open_calls[{row.caller, row.callee}]++ > 0;
+        add_call({row.caller, row.callee, thread, 0, 1, again ? 1u : 0u, self, again ? 0 : total});
+      }
+    }
+    if (count > 0) {
+      builder_.losses().add("open_calls", Severity::Info,
+                            "Calls that had not returned when the program ended; their time is "
+                            "counted up to the last moment that is known",
+                            count);
+    }
   }
 
   void add_line(const tables::LineRow& row) {
@@ -209,6 +284,7 @@ class SampleRows {
 void add_properties(const TablesFile& file, TableCodes& codes, const CompanionContext& context) {
   auto& properties = context.builder.meta().properties;
   std::map<std::string, std::size_t> known;
+  for (std::size_t i = 0; i < properties.size(); ++i) known.emplace(properties[i].first, i);
   for (const tables::PropertyRow& row : file.properties) {
     const std::string key(context.builder.text(codes.text(row.key)));
     const StringId value = codes.text(row.value);
@@ -216,8 +292,12 @@ void add_properties(const TablesFile& file, TableCodes& codes, const CompanionCo
     if (std::find(kOwnProperties.begin(), kOwnProperties.end(), key) != kOwnProperties.end()) {
       continue;  // the recording itself tells them
     }
-    std::string text;
-    append_json_string(text, context.builder.text(value));
+    std::string text(context.builder.text(value));
+    if (!is_json_number(text)) {
+      const std::string plain = std::move(text);
+      text.clear();
+      append_json_string(text, plain);
+    }
     const auto [at, added] = known.try_emplace(key, properties.size());
     if (added)
       properties.emplace_back(key, std::move(text));

@@ -96,6 +96,8 @@ class BlockReader {
         return into(file_.snapshots);
       case tables::Table::ObjectType:
         return into(file_.object_types);
+      case tables::Table::OpenCall:
+        return into(file_.open_calls);
     }
     builder_.losses().add("unknown_tables", Severity::Info,
                           "Rows of a .tables file of a kind that this Sonde does not know; a newer "

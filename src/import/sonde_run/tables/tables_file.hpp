@@ -22,6 +22,7 @@ struct TablesFile {
   std::vector<tables::CodeRow> codes;
   std::vector<tables::FunctionRow> functions;
   std::vector<tables::CallRow> calls;
+  std::vector<tables::OpenCallRow> open_calls;
   std::vector<tables::LineRow> lines;
   std::vector<tables::FrameRow> frames;
   std::vector<tables::SampleRow> samples;
