@@ -151,6 +151,7 @@ Function* function_of(Thread& thread, std::uint32_t code) {
 Call* add_call(Thread& thread, std::uint32_t code, std::uint64_t key, PyCodeObject* object,
                PyMethodDef* definition) {
   adopt_thread(thread);
+  hook_new_libraries();
   if (thread.id == 0) thread.id = static_cast<std::uint32_t>(syscall(SYS_gettid));
   try_name(thread);
   Function& caller = const_cast<Function&>(caller_of(thread));
@@ -238,11 +239,6 @@ void init_thread(Thread& thread) {
 void finish_calls(Thread& thread) {
   const std::uint64_t now = sonde_ticks();
   while (thread.top != thread.base) leave_top(thread, now);
-}
-
-void release_thread(Thread& thread) {
-  drop_memory(thread);
-  init_thread(thread);
 }
 
 void reset_thread(Thread& thread) {

@@ -65,12 +65,15 @@ struct Thread {
   Function outside;  // who calls the outermost functions
   Arena* arena;
   FunctionIndex* index;
-  std::uint64_t interpreter_id;  // of the thread's state
+  std::uint64_t interpreter_id;  // of the thread's state; 0: it has none now
+  std::uint32_t owner;           // number of the one that holds it; each has another
   std::uint32_t id;
   std::uint32_t name_tries;
   bool own_memory;   // the activations lie in memory, not in the file
   bool interrupted;  // the program replaced the hook
   bool abandoned;    // a thread of the process that this one was forked from
+  bool adopted;      // its thread knows it, and gives it back
+  bool unused;       // its thread has ended
   Thread* next;
 };
 
@@ -84,10 +87,8 @@ extern CallOptions call_options;
 void init_thread(Thread& thread);
 // Ends all calls that are at work, as if they returned now.
 void finish_calls(Thread& thread);
-// Forgets everything, without a look at it: the rows are void.
+// Forgets everything, without a look at it: the rows are void, or another's.
 void reset_thread(Thread& thread);
-// After finish_calls(): gives the memory back.
-void release_thread(Thread& thread);
 
 // The slow ways. nullptr where there is no memory: such a call is not recorded.
 Call* add_code_call(Thread& thread, PyCodeObject* code);

@@ -1,5 +1,6 @@
 #include "capture/python/functions.hpp"
 
+#include <pthread.h>
 #include <stdio.h>
 
 #include "capture/python/module.hpp"
@@ -11,21 +12,22 @@ namespace {
 Thread* threads = nullptr;
 // At first use by its thread; what another thread prepared is found here from its first call on.
 __thread Thread* mine __attribute__((tls_model("initial-exec")));
+pthread_key_t end_of_thread;
 bool recording = false;
 std::uint32_t interrupted_threads = 0;
+
+void give_thread_back(void* thread) {
+  __atomic_store_n(&static_cast<Thread*>(thread)->unused, true, __ATOMIC_RELEASE);
+}
 
 // In a child only the thread that forked is left. What the others had is given up with them.
 void begin_anew_in_child() {
   Thread* const own = mine;
   for (Thread* thread = threads; thread; thread = thread->next) {
     thread->abandoned = thread != own;
-    if (thread->abandoned) reset_thread(*thread);
+    reset_thread(*thread);
   }
-  threads = own;
   interrupted_threads = 0;
-  if (!own) return;
-  own->next = nullptr;
-  reset_thread(*own);
 }
 
 void stop_recording() {
@@ -54,6 +56,12 @@ PyObject* start_functions(PyObject*, PyObject* arguments, PyObject* keywords) {
     return nullptr;
   }
   if (recording) Py_RETURN_NONE;
+  static bool prepared = false;
+  if (!prepared && pthread_key_create(&end_of_thread, give_thread_back) != 0) {
+    PyErr_SetString(PyExc_RuntimeError, "sonde: the process has no thread-specific data left");
+    return nullptr;
+  }
+  prepared = true;
   at_fork_in_child(begin_anew_in_child);
   at_stop(forget_threads);
   call_options = {timeline != 0, builtins != 0};
@@ -76,33 +84,43 @@ PyObject* stop_functions(PyObject*, PyObject*) {
 
 }  // namespace
 
-Thread* thread_of(std::uint64_t interpreter_id) {
+Thread* thread_of(PyThreadState* state) {
+  const std::uint64_t id = PyThreadState_GetID(state);
+  Thread* found = nullptr;
   for (Thread* thread = threads; thread; thread = thread->next) {
-    if (thread->interpreter_id == interpreter_id) return thread;
+    if (thread->interpreter_id == id) return thread;
+    if (__atomic_load_n(&thread->unused, __ATOMIC_ACQUIRE)) found = thread;
   }
-  auto* const thread = static_cast<Thread*>(PyMem_RawCalloc(1, sizeof(Thread)));
-  if (!thread) return nullptr;
-  init_thread(*thread);
-  thread->interpreter_id = interpreter_id;
-  thread->next = threads;
-  threads = thread;
-  return thread;
+  if (mine && mine->interpreter_id == 0 && state == PyThreadState_Get()) {
+    found = mine;
+  } else if (found) {
+    reset_thread(*found);
+    found->unused = found->adopted = found->abandoned = found->interrupted = false;
+  } else {
+    found = static_cast<Thread*>(calloc(1, sizeof(Thread)));
+    if (!found) return nullptr;
+    init_thread(*found);
+    found->next = threads;
+    threads = found;
+  }
+  found->interpreter_id = id;
+  ++found->owner;
+  return found;
 }
 
-void adopt_thread(Thread& thread) { mine = &thread; }
+void adopt_thread(Thread& thread) {
+  if (mine == &thread) return;
+  mine = &thread;
+  thread.adopted = true;
+  pthread_setspecific(end_of_thread, &thread);
+}
 
 Thread* this_thread() { return mine; }
 
 void end_thread(Thread& thread) {
   finish_calls(thread);
-  release_thread(thread);
-  for (Thread** link = &threads; *link; link = &(*link)->next) {
-    if (*link != &thread) continue;
-    *link = thread.next;
-    break;
-  }
-  if (mine == &thread) mine = nullptr;
-  PyMem_RawFree(&thread);
+  thread.interpreter_id = 0;
+  if (!thread.adopted || thread.abandoned) thread.unused = true;
 }
 
 void interrupt_thread(Thread& thread) {

@@ -13,6 +13,7 @@ namespace {
 // In the dictionary of the thread's state: goes when the thread ends.
 struct Owner {
   PyObject_HEAD Thread* thread;
+  std::uint32_t number;
 };
 
 int tool = -1;
@@ -20,8 +21,9 @@ PyObject* missing = nullptr;  // what stands for an argument that is not there
 
 void drop_owner(PyObject* object) {
   Thread& thread = *reinterpret_cast<Owner*>(object)->thread;
+  const bool current = thread.owner == reinterpret_cast<Owner*>(object)->number;
   PyObject_Free(object);
-  end_thread(thread);
+  if (current) end_thread(thread);
 }
 
 PyTypeObject owner_type{};
@@ -29,7 +31,7 @@ PyTypeObject owner_type{};
 // The first event of a thread.
 Thread* begin_thread() {
   const KeepError keep;
-  Thread* const thread = thread_of(PyThreadState_GetID(PyThreadState_Get()));
+  Thread* const thread = thread_of(PyThreadState_Get());
   PyObject* const dictionary = PyThreadState_GetDict();
   if (!thread || !dictionary) return nullptr;
   Owner* const owner = PyObject_New(Owner, &owner_type);
@@ -38,6 +40,7 @@ Thread* begin_thread() {
     return nullptr;
   }
   owner->thread = thread;
+  owner->number = thread->owner;
   adopt_thread(*thread);
   if (PyDict_SetItemString(dictionary, "sonde._agent", reinterpret_cast<PyObject*>(owner)) != 0) {
     PyErr_Clear();
@@ -48,7 +51,7 @@ Thread* begin_thread() {
 
 inline Thread* current() {
   Thread* const thread = this_thread();
-  return __builtin_expect(thread != nullptr, 1) ? thread : begin_thread();
+  return __builtin_expect(thread && thread->interpreter_id != 0, 1) ? thread : begin_thread();
 }
 
 PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) {
@@ -125,6 +128,8 @@ void remove_hook() {
 }
 
 void hook_new_threads() {}
+
+void hook_new_libraries() {}
 
 }  // namespace sonde::python
 

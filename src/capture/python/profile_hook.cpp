@@ -1,3 +1,4 @@
+#include "capture/python/foreign_threads.hpp"
 #include "capture/python/functions.hpp"
 #include "capture/python/thread_states.hpp"
 
@@ -12,14 +13,17 @@ namespace {
 // another profile function.
 struct Owner {
   PyObject_HEAD Thread* thread;
+  std::uint32_t number;
 };
 
 bool removing = false;
+bool hooked = false;
 
 void drop_owner(PyObject* object) {
   Thread& thread = *reinterpret_cast<Owner*>(object)->thread;
+  const bool current = thread.owner == reinterpret_cast<Owner*>(object)->number;
   PyObject_Free(object);
-  if (removing) return;
+  if (removing || !current) return;
   // A thread that ends has no frame left.
   if (!thread.abandoned && PyEval_GetFrame()) {
     interrupt_thread(thread);
@@ -58,7 +62,7 @@ int on_event(PyObject* owner, PyFrameObject* frame, int what, PyObject* argument
 // Leaves a profile function of the program in its place.
 bool install(PyThreadState* state) {
   if (state->c_profilefunc) return true;
-  Thread* const thread = thread_of(PyThreadState_GetID(state));
+  Thread* const thread = thread_of(state);
   if (!thread) {
     PyErr_NoMemory();
     return false;
@@ -66,11 +70,18 @@ bool install(PyThreadState* state) {
   Owner* const owner = PyObject_New(Owner, &owner_type);
   if (!owner) return false;
   owner->thread = thread;
+  owner->number = thread->owner;
   const int failed = _PyEval_SetProfile(state, on_event, reinterpret_cast<PyObject*>(owner));
   if (failed != 0) removing = true;
   Py_DECREF(owner);
   removing = false;
   return failed == 0;
+}
+
+void hook_foreign_thread(PyThreadState* state) {
+  if (!hooked || state->c_profilefunc) return;
+  const KeepError keep;
+  if (!install(state)) PyErr_Clear();
 }
 
 }  // namespace
@@ -81,10 +92,13 @@ bool install_hook() {
     PyErr_SetString(PyExc_RuntimeError, "sonde: another profile function is set");
     return false;
   }
+  hooked = true;
+  visit_foreign_threads(hook_foreign_thread);
   return for_each_state(install);
 }
 
 void remove_hook() {
+  hooked = false;
   const KeepError keep;
   removing = true;
   for_each_state([](PyThreadState* state) {
@@ -94,6 +108,8 @@ void remove_hook() {
   });
   removing = false;
 }
+
+void hook_new_libraries() { watch_libraries(); }
 
 void hook_new_threads() {
   const KeepError keep;

@@ -1,3 +1,4 @@
+#include "capture/python/foreign_threads.hpp"
 #include "capture/python/lines.hpp"
 #include "capture/python/thread_states.hpp"
 
@@ -14,8 +15,10 @@ struct Owner {
 };
 
 bool removing = false;
+bool hooked = false;
 PyInterpreterState* interpreter = nullptr;
 PyThreadState* newest = nullptr;  // thread that has the hook
+std::uint32_t other_calls = 0;
 
 void drop_owner(PyObject* object) {
   PyObject_Free(object);
@@ -50,7 +53,11 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject*) {
     case PyTrace_CALL:
       // A thread that was started stands first in the list.
       if (__builtin_expect(PyInterpreterState_ThreadHead(interpreter) != newest, 0)) hook_threads();
-      if (!line_table(code_of(frame))) frame->f_trace_lines = 0;
+      if (!line_table(code_of(frame))) {
+        frame->f_trace_lines = 0;
+        // Libraries are loaded by code that is none of the program's.
+        if (++other_calls % 64 == 0) watch_libraries();
+      }
       break;
     case PyTrace_RETURN: {
       LineThread* const thread = line_thread();
@@ -81,6 +88,12 @@ void hook_threads() {
   });
 }
 
+void hook_foreign_thread(PyThreadState* state) {
+  if (!hooked || state->c_tracefunc) return;
+  const KeepError keep;
+  if (!install(state)) PyErr_Clear();
+}
+
 }  // namespace
 
 bool install_line_hook() {
@@ -89,6 +102,8 @@ bool install_line_hook() {
     PyErr_SetString(PyExc_RuntimeError, "sonde: another trace function is set");
     return false;
   }
+  hooked = true;
+  visit_foreign_threads(hook_foreign_thread);
   interpreter = PyInterpreterState_Get();
   newest = PyInterpreterState_ThreadHead(interpreter);
   return for_each_state(install);
@@ -96,6 +111,7 @@ bool install_line_hook() {
 
 void remove_line_hook() {
   const KeepError keep;
+  hooked = false;
   removing = true;
   for_each_state([](PyThreadState* state) {
     if (state->c_tracefunc == on_event) _PyEval_SetTrace(state, nullptr, nullptr);

@@ -335,7 +335,18 @@ def depth_breadth_and_short_lived_code():
     check(self_sum == outermost, "self", self_sum, "outermost", outermost)
 
 
-SCENARIOS = [depth_breadth_and_short_lived_code, output_is_unchanged, children_are_recorded, killed_process_keeps_its_data, interrupt_is_an_orderly_end,
+def threads_that_were_born_in_c():
+    script = os.path.join(PROGRAMS, "born_in_c.py")
+    result = record([PYTHON, script])
+    check(result.returncode == 0, result)
+    table = recorded()
+    names = calls(table, "born_in_c.py")
+    check(names["in_foreign_thread"] == 20 and names["leaf"] == 20, names)
+    hits = {line: hits for (file, line), (hits, _) in table.lines().items() if file == script}
+    check(hits[7] == 20 and hits[12] == 20, "hits", hits)
+
+
+SCENARIOS = [threads_that_were_born_in_c, depth_breadth_and_short_lived_code, output_is_unchanged, children_are_recorded, killed_process_keeps_its_data, interrupt_is_an_orderly_end,
              own_profile_function, modules_and_entry_points, own_sitecustomize, no_agent_for_this_interpreter,
              timeline_has_every_call, times_agree_with_the_clock, include_and_exclude, starts_late_and_again]
 
