@@ -75,7 +75,7 @@ TEST(AddressMap, ManyThreadsAtOnce) {
       std::vector<std::uint64_t> own;
       for (int i = 0; i < kRounds; ++i) {
         const std::uint64_t number =
-            static_cast<std::uint64_t>(t) * 10'000'000 + static_cast<std::uint64_t>(i);
+            static_cast<std::uint64_t>(t) * 10'000'000 + static_cast<std::uint64_t>(i) + 1;
         if (!map->add(address(number), number, static_cast<std::uint32_t>(t))) ++wrong;
         own.push_back(number);
         if (random() % 3 == 0) {

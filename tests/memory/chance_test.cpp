@@ -28,7 +28,7 @@ TEST(MemoryChance, SamplesStandForWhatWasAllocated) {
   constexpr std::uint64_t kGap = 512 * 1024;
   for (const std::uint64_t size : {32u, 4096u, 300'000u, 524'288u, 5'000'000u}) {
     std::uint64_t random = 88172645463325252u + size;
-    const std::uint64_t allocations = 4000ull * 1024 * 1024 / size;
+    const std::uint64_t allocations = 1000ull * 1024 * 1024 / size;
     std::int64_t left = next_gap(random, kGap);
     double bytes = 0;
     double count = 0;

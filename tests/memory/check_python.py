@@ -469,6 +469,15 @@ class Objects(unittest.TestCase):
         self.assertEqual(shots["end"].get("__main__.Passing", (0, 0))[0], 0)
         self.assertEqual(len(run.tables[0]["snapshots"]), 3)
 
+    def test_what_a_snapshot_needs_is_not_the_programs(self):
+        script = """
+        things = [{} for _ in range(100000)]
+        _agent.start_memory_lines()
+        _agent.snapshot_objects("now")  # here
+        """
+        run = Run(self, self.interpreter, script)
+        self.assertLess(total(run.sites("here"), "allocated_bytes"), 200000)
+
     def test_tensors_count_their_storage_once(self):
         script = """
         import types

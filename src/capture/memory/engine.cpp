@@ -216,6 +216,8 @@ void totals(Totals* out) {
           engine->ledger.peak(), engine->lost};
 }
 
+void quiet(bool on) { thread_state.inside += on ? 1u : ~0u; }
+
 __attribute__((destructor)) void at_exit() {
   if (current_mode() & kOn) finish();
 }
@@ -341,8 +343,9 @@ __attribute__((visibility("default"))) const sonde::memory::Interface* sonde_mem
     std::uint32_t version) {
   using namespace sonde::memory;
   if (version != kInterfaceVersion) return nullptr;
-  static Interface interface = {kInterfaceVersion, false, start,    pause,    finish,
-                                wrap_allocator,    watch, activity, set_look, totals};
+  static Interface interface = {
+      kInterfaceVersion, false,    start,  pause, finish, wrap_allocator, watch,
+      activity,          set_look, totals, quiet};
   interface.preloaded = hooks_in_use();
   return &interface;
 }

@@ -81,6 +81,8 @@ struct Interface {
   // is nothing to do. nullptr: nobody.
   void (*set_look)(void (*look)());
   void (*totals)(Totals* out);
+  // What this thread allocates until quiet(false) is not the program's.
+  void (*quiet)(bool on);
 };
 
 }  // namespace sonde::memory

@@ -12,4 +12,20 @@ const memory::Interface* memory_library();
 bool hold_allocators();
 void release_allocators();
 
+// What the agent allocates for itself is not counted, where memory is counted.
+class OwnMemory {
+ public:
+  OwnMemory() : library_(memory_library()) {
+    if (library_) library_->quiet(true);
+  }
+  ~OwnMemory() {
+    if (library_) library_->quiet(false);
+  }
+  OwnMemory(const OwnMemory&) = delete;
+  OwnMemory& operator=(const OwnMemory&) = delete;
+
+ private:
+  const memory::Interface* library_;
+};
+
 }  // namespace sonde::python

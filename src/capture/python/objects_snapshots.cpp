@@ -91,6 +91,7 @@ bool add_to_answer(PyObject* answer, PyObject* name, const TypeSum& sum) {
 
 // Into the tables, and into `answer` where there is one. False where there was no memory.
 bool take_snapshot(std::uint32_t label, bool of_peak, PyObject* answer) {
+  const OwnMemory own;
   ObjectSums sums;
   if (!sums.walk()) return false;
   begin_generation();
