@@ -9,6 +9,7 @@ import time as _clock
 from typing import Any, Callable, Dict, Optional, TypeVar, Union, overload
 
 from . import _modes, _totals
+from ._native import agent
 from ._scopes import scope, wrap
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,8 +39,10 @@ class Timing:
         with self._guard:
             self.calls += 1
             self.total += seconds
-            self.shortest = min(self.shortest, seconds)
-            self.longest = max(self.longest, seconds)
+            if seconds < self.shortest:
+                self.shortest = seconds
+            if seconds > self.longest:
+                self.longest = seconds
 
     def __str__(self) -> str:
         if not self.calls:
@@ -73,14 +76,19 @@ def _time(function: Any, name: Optional[str], kind: Union[str, int], domain: Opt
     timing = Timing(label)
     _timings[label] = timing
 
+    now = _clock.perf_counter
+
     def before(apart: bool) -> Any:
+        if not agent.recording():
+            return None, now()
         opened = scope(label, kind, domain)
         opened._begin(id(opened) if apart else 0)
-        return opened, _clock.perf_counter()
+        return opened, now()
 
     def after(state: Any) -> None:
-        seconds = _clock.perf_counter() - state[1]
-        state[0]._end()
+        seconds = now() - state[1]
+        if state[0] is not None:
+            state[0]._end()
         timing._add(seconds)
 
     wrapped = wrap(function, before, after)

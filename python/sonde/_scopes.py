@@ -43,6 +43,11 @@ _SUSPENDABLE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GE
 _CONTEXTLIB = contextlib.__file__
 
 
+_recording = agent.recording
+_begin_span = agent.begin_span
+_end_span = agent.end_span
+
+
 class _Open:
     """A scope at work. The chain of them is a task's own, as contexts are."""
 
@@ -145,18 +150,19 @@ class scope:
     ) -> None:
         self.name = name
         self.domain = domain
-        self._kind = _kind_number(kind)
+        number = KINDS.get(kind)  # type: ignore[call-overload]
+        self._kind: int = number if number is not None else _kind_number(kind)
         self._arguments = {key: _plain(value) for key, value in arguments.items()} if arguments else None
         self._opened: Union[None, _Open, List[_Open]] = None
 
     def _begin(self, apart: int) -> None:
         """apart: 0 for a slice of the thread; else what tells one piece of suspended code from another."""
         if not apart:
-            span = agent.begin_span(self.name, self._kind, self.domain, False)
+            span = _begin_span(self.name, self._kind, self.domain, False)
             if span is not None:
                 self._keep(_Open(self, span, self._arguments, _current.get()))
             return
-        if not agent.recording():
+        if not _recording():
             return
         outer = _current.get()
         arguments = dict(self._arguments) if self._arguments else {}
@@ -167,7 +173,7 @@ class scope:
         if outer is not None:
             arguments["inside"] = outer.owner.name
         domain = self.domain or ASYNC_DOMAIN
-        span = agent.begin_span(self.name, self._kind, _lanes.take(domain, apart), True)
+        span = _begin_span(self.name, self._kind, _lanes.take(domain, apart), True)
         if span is None:
             _lanes.give(domain, apart)
         else:
@@ -192,8 +198,10 @@ class scope:
         return found if found is not None else self._opened[-1]
 
     def _end(self) -> None:
-        mine = self._find()
-        if mine is None:
+        mine = self._opened
+        if mine.__class__ is not _Open:
+            mine = self._find()
+        if not isinstance(mine, _Open):
             return
         if mine is self._opened:
             self._opened = None
@@ -202,7 +210,7 @@ class scope:
                 self._opened.remove(mine)
             if not self._opened:
                 self._opened = None
-        agent.end_span(mine.span, mine.arguments)
+        _end_span(mine.span, mine.arguments)
         if mine.lane is not None:
             _lanes.give(*mine.lane)
         chain = _current.get()
@@ -218,6 +226,8 @@ class scope:
         return self
 
     def __enter__(self) -> "scope":
+        if not _recording():
+            return self
         frame: Optional[FrameType] = sys._getframe(1)
         if frame is not None and frame.f_code.co_filename == _CONTEXTLIB:
             frame = _user_frame(frame)
@@ -228,7 +238,8 @@ class scope:
     def __exit__(
         self, kind: Optional[Type[BaseException]], value: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
-        self._end()
+        if self._opened is not None:
+            self._end()
 
     async def __aenter__(self) -> "scope":
         self._begin(id(self))
@@ -240,14 +251,17 @@ class scope:
         self._end()
 
     def __call__(self, function: F) -> F:
-        def before(apart: bool) -> "scope":
+        def before(apart: bool) -> "Optional[scope]":
+            if not _recording():
+                return None
             fresh = scope(self.name, self._kind, self.domain)
             fresh._arguments = self._arguments
             fresh._begin(id(fresh) if apart else 0)
             return fresh
 
-        def after(opened: "scope") -> None:
-            opened._end()
+        def after(opened: "Optional[scope]") -> None:
+            if opened is not None:
+                opened._end()
 
         return cast(F, wrap(function, before, after))
 
@@ -388,7 +402,7 @@ class Counter:
     def set(self, value: Union[int, float]) -> None:
         """The value from now on."""
         self._value = value
-        if agent.recording():
+        if _recording():
             agent.counter(self.name, value if isinstance(value, int) else float(value), self.domain)
 
     def add(self, delta: Union[int, float] = 1) -> None:
