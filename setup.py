@@ -1,7 +1,7 @@
 """The Python package `sonde`: the files of python/sonde, the recorder (libsonde) and the agent for this interpreter.
 
     python3 -m pip install .                        # needs a C++20 compiler and the interpreter's headers
-    python3 -m pip install --no-build-isolation .   # the same without a network, where setuptools is installed
+    python3 -m pip install --no-build-isolation .   # without a network, where setuptools and wheel are there
 
 The program `sonde`, which reads what was recorded, is not part of it: `make install`.
 """

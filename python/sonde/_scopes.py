@@ -150,7 +150,7 @@ class scope:
     ) -> None:
         self.name = name
         self.domain = domain
-        number = KINDS.get(kind)  # type: ignore[call-overload]
+        number = KINDS.get(kind)  # type: ignore[arg-type]
         self._kind: int = number if number is not None else _kind_number(kind)
         self._arguments = {key: _plain(value) for key, value in arguments.items()} if arguments else None
         self._opened: Union[None, _Open, List[_Open]] = None

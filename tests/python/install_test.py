@@ -9,11 +9,11 @@ import unittest
 
 from support import PROGRAM, ROOT, Case, environment, main, tables
 
-HAVE = [importlib.util.find_spec(name) is not None for name in ("venv", "ensurepip", "setuptools", "pip")]
+HAVE = [importlib.util.find_spec(name) is not None for name in ("venv", "ensurepip", "setuptools", "wheel", "pip")]
 COMPILER = shutil.which("g++") or shutil.which("c++")
 
 
-@unittest.skipUnless(all(HAVE), "venv, pip and setuptools are not all installed for this interpreter")
+@unittest.skipUnless(all(HAVE), "venv, pip, setuptools and wheel are not all installed for this interpreter")
 @unittest.skipUnless(COMPILER, "there is no C++ compiler")
 class Install(Case):
     def call(self, *words, **keywords):
