@@ -9,6 +9,7 @@
 #include "analysis/function_profile.hpp"
 #include "analysis/python_stats.hpp"
 #include "analysis/source_lines.hpp"
+#include "base/saturated.hpp"
 
 namespace sonde {
 namespace {
@@ -37,7 +38,7 @@ class Annotator {
  public:
   void hit(std::string_view file, std::int32_t line, std::int64_t hits, double seconds) {
     LineSum& sum = of(file).lines[line];
-    sum.hits += hits;
+    sum.hits = saturated_sum(sum.hits, hits);
     sum.seconds += seconds;
   }
 
@@ -47,7 +48,8 @@ class Annotator {
     const auto [at, inserted] =
         sums.call_rows.try_emplace({line, callee_file, callee_line, callee}, sums.calls.size());
     if (inserted) sums.calls.push_back({line, callee_file, callee_line, callee, 0, 0});
-    sums.calls[at->second].calls += calls;
+    std::int64_t& sum = sums.calls[at->second].calls;
+    sum = saturated_sum(sum, calls);
     sums.calls[at->second].seconds += seconds;
   }
 
@@ -101,7 +103,7 @@ class Annotator {
     std::int32_t last = 0;
     for (const auto& [line, sum] : sums.lines) {
       file.seconds += sum.seconds;
-      sums.hits += sum.hits;
+      sums.hits = saturated_sum(sums.hits, sum.hits);
       last = std::max(last, line);
     }
     file.percent = percent(file.seconds, whole);
@@ -192,8 +194,8 @@ std::optional<AnnotatedSource> from_counts(const Trace& trace) {
     return at < list.size() ? static_cast<double>(list[at]) / scale : 0.0;
   };
   AnnotatedSource out;
-  out.origin =
-      from.self_known ? AnnotatedSource::Origin::Counted : AnnotatedSource::Origin::WithCallees;
+  out.origin = from.self_known && from.line_self_known ? AnnotatedSource::Origin::Counted
+                                                       : AnnotatedSource::Origin::WithCallees;
   Annotator annotator;
   for (std::size_t i = 0; i < from.lines.size(); ++i) {
     const double seconds = cost(from.line_self, i);

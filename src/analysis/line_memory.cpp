@@ -4,6 +4,8 @@
 #include <span>
 #include <tuple>
 
+#include "base/saturated.hpp"
+
 namespace sonde {
 namespace {
 
@@ -37,8 +39,8 @@ void find_source(Function& function, std::int32_t first_line, SourceFiles& files
 void merge(Function& into, const Function& from) {
   for (const auto& [line, numbers] : from.lines) {
     LineMemory::Line& sum = into.lines[line];
-    sum.hits += numbers.hits;
-    sum.increment += numbers.increment;
+    sum.hits = saturated_sum(sum.hits, numbers.hits);
+    sum.increment = saturated_sum(sum.increment, numbers.increment);
     sum.peak = std::max(sum.peak, numbers.peak);
   }
 }
@@ -59,8 +61,8 @@ LineMemory line_memory(const Trace& trace, SourceFiles& files) {
       first_lines.push_back(line.function_line);
     }
     LineMemory::Line& sum = all[at->second].lines[line.line];
-    sum.hits += line.hits;
-    sum.increment += line.increment;
+    sum.hits = saturated_sum(sum.hits, line.hits);
+    sum.increment = saturated_sum(sum.increment, line.increment);
     sum.peak = std::max(sum.peak, line.peak);
   }
   for (std::size_t i = 0; i < all.size(); ++i) find_source(all[i], first_lines[i], files);

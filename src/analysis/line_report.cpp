@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "analysis/python_stats.hpp"
+#include "base/saturated.hpp"
 
 namespace sonde {
 namespace {
@@ -51,7 +52,7 @@ LineReport line_report(const Trace& trace) {
     const FunctionProfile::Function& f = profile.functions[row.function];
     LineReport::Line& line = functions[{row.file, f.line, f.name}][row.line];
     line.line = row.line;
-    line.hits += row.hits;
+    line.hits = saturated_sum(line.hits, row.hits);
     line.ticks += ticks(has_totals ? profile.line_total[i] : profile.line_self[i]);
   }
   for (auto& [place, lines] : functions) {

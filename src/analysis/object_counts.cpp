@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "base/saturated.hpp"
+
 namespace sonde {
 
 std::vector<ObjectCount> object_counts(const Trace& trace, std::size_t snapshot) {
@@ -11,8 +13,9 @@ std::vector<ObjectCount> object_counts(const Trace& trace, std::size_t snapshot)
     const std::string_view name = trace.text(type.name);
     const auto [at, inserted] = rows.try_emplace(name, out.size());
     if (inserted) out.push_back({name, 0, 0});
-    out[at->second].count += type.count;
-    out[at->second].bytes += type.bytes;
+    ObjectCount& sum = out[at->second];
+    sum.count = saturated_sum(sum.count, type.count);
+    sum.bytes = saturated_sum(sum.bytes, type.bytes);
   }
   return out;
 }
@@ -25,8 +28,9 @@ std::vector<ObjectCount> object_difference(const std::vector<ObjectCount>& befor
   for (const ObjectCount& old : before) {
     const auto [at, inserted] = rows.try_emplace(old.type, out.size());
     if (inserted) out.push_back({old.type, 0, 0});
-    out[at->second].count -= old.count;
-    out[at->second].bytes -= old.bytes;
+    ObjectCount& sum = out[at->second];
+    sum.count = saturated_difference(sum.count, old.count);
+    sum.bytes = saturated_difference(sum.bytes, old.bytes);
   }
   return out;
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/saturated.hpp"
+
 namespace sonde {
 namespace {
 
@@ -12,11 +14,6 @@ using Key = PythonStats::Key;
 
 constexpr double kNanos = 1e9;
 constexpr std::string_view kNoFile = "~";
-
-std::int64_t sum_of(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
-}
 
 Key stripped(const Key& key) {
   const std::size_t slash = key.file.rfind('/');
@@ -48,8 +45,8 @@ std::size_t time_cost(const std::vector<ProfileCost>& costs) {
 }
 
 void PythonStats::Numbers::add(const Numbers& other) {
-  calls = sum_of(calls, other.calls);
-  primitive_calls = sum_of(primitive_calls, other.primitive_calls);
+  calls = saturated_sum(calls, other.calls);
+  primitive_calls = saturated_sum(primitive_calls, other.primitive_calls);
   self += other.self;
   total += other.total;
 }
@@ -148,15 +145,15 @@ void PythonStats::sum_up() {
   calls_ = primitive_calls_ = 0;
   self_ = 0;
   for (const Function& function : functions_) {
-    calls_ = sum_of(calls_, function.numbers.calls);
-    primitive_calls_ = sum_of(primitive_calls_, function.numbers.primitive_calls);
+    calls_ = saturated_sum(calls_, function.numbers.calls);
+    primitive_calls_ = saturated_sum(primitive_calls_, function.numbers.primitive_calls);
     self_ += function.numbers.self;
   }
 }
 
 void PythonStats::add(const PythonStats& other) {
-  calls_ = sum_of(calls_, other.calls_);
-  primitive_calls_ = sum_of(primitive_calls_, other.primitive_calls_);
+  calls_ = saturated_sum(calls_, other.calls_);
+  primitive_calls_ = saturated_sum(primitive_calls_, other.primitive_calls_);
   self_ += other.self_;
   call_costs_known_ = call_costs_known_ && other.call_costs_known_;
   self_known_ = self_known_ && other.self_known_;

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
+#include "base/saturated.hpp"
+
 namespace sonde {
 namespace {
-
-Nanos add_saturating(Nanos a, Nanos b) {
-  Nanos sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return b > 0 ? INT64_MAX : INT64_MIN;
-}
 
 bool may_own_calls(SliceKind kind) { return !is_launch_call(kind) && !is_device_work(kind); }
 
@@ -23,8 +19,8 @@ Nanos Selection::origin() const {
 void Selection::choose(const TraceFilter& filter) {
   filter_ = filter;
   for (TraceFilter::Window& window : filter_.windows) {
-    window.from = add_saturating(window.from, origin());
-    window.to = add_saturating(window.to, origin());
+    window.from = saturated_sum(window.from, origin());
+    window.to = saturated_sum(window.to, origin());
   }
   // Whether the ids of calls are those of operators is seen from all calls and operators only.
   if (calls_with_equal_ids_ * 2 > calls_with_both_ids_) give_up();
@@ -81,8 +77,8 @@ void Selection::begin_build() {
 TraceFilter Selection::filter_from(Nanos origin) const {
   TraceFilter out = filter_;
   for (TraceFilter::Window& window : out.windows) {
-    window.from = add_saturating(window.from, -origin);
-    window.to = add_saturating(window.to, -origin);
+    window.from = saturated_sum(window.from, -origin);
+    window.to = saturated_sum(window.to, -origin);
   }
   return out;
 }

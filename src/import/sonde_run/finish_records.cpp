@@ -5,19 +5,11 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/saturated.hpp"
 #include "import/sonde_run/record_assembler.hpp"
 #include "import/text/utf8.hpp"
 
 namespace sonde {
-namespace {
-
-std::int64_t add_saturating(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return b > 0 ? INT64_MAX : INT64_MIN + 1;
-}
-
-}  // namespace
 
 void RecordAssembler::finish() {
   add_async_pairs();
@@ -74,7 +66,7 @@ void RecordAssembler::add_allocations() {
   std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> totals;
   for (const AllocationStep& step : allocation_steps_) {
     std::int64_t& total = totals[{step.device_type, step.device}];
-    total = add_saturating(total, step.bytes);
+    total = saturated_sum(total, step.bytes);
     // What was allocated before the recording began can be freed in it.
     total = std::max<std::int64_t>(total, 0);
     if (step.kept == kNotKept) continue;
