@@ -33,7 +33,7 @@ LineReport line_report(const Trace& trace) {
   if (profile.source == ProfileSource::Counted && timed) out.tick = trace.call_profile().tick;
   if (!timed) out.tick = 1;
   const bool has_totals = !profile.line_total.empty();
-  out.with_callees = has_totals || !profile.self_known;
+  out.with_callees = has_totals || !profile.line_self_known;
   const double nanos = timed ? out.tick * 1e9 : 1;
   const auto ticks = [&](double cost) {
     // Costs of a clock were whole ticks before they became nanoseconds.

@@ -97,13 +97,23 @@ int RunCommand::run() {
   if (!last_bytes || (!keep_last_.empty() && *last_bytes == 0)) {
     return size_error("--keep-last", keep_last_);
   }
-  if (const std::optional<Error> wrong = memory_.check()) return report_failure(*wrong, "run");
-
   const std::optional<GpuMode> gpu_mode = parse_gpu_mode(gpu_);
   if (!gpu_mode) {
     return report_failure(usage_error(fmt::format("--gpu is auto, on or off, not '{}'", gpu_)),
                           "run");
   }
+
+  const bool last = !keep_last_.empty();
+  Program::Environment environment = {{"SONDE_RUN_DIR", std::nullopt},
+                                      {"SONDE_MAX_SIZE", std::nullopt},
+                                      {"SONDE_KEEP_LAST", std::nullopt}};
+  if (last) environment[2].second = std::to_string(*last_bytes);
+  if (!last && *max_bytes > 0) environment[1].second = std::to_string(*max_bytes);
+  std::optional<Error> wrong = memory_.check();
+  if (!wrong) wrong = python_.prepare(environment);
+  sampling_.wanted = python_.samples();
+  if (!wrong) wrong = sampling_.check();
+  if (wrong) return report_failure(*wrong, "run");
 
   const Result<RunFolderWriter> folder = RunFolderWriter::make(output_, command_, force_);
   if (!folder) {
@@ -116,22 +126,10 @@ int RunCommand::run() {
     return kExitFailure;
   }
 
-  const bool last = !keep_last_.empty();
-  Program::Environment environment = {{"SONDE_RUN_DIR", folder->full_path()},
-                                      {"SONDE_MAX_SIZE", std::nullopt},
-                                      {"SONDE_KEEP_LAST", std::nullopt}};
-  std::optional<Error> wrong = python_.prepare(environment);
-  sampling_.wanted = python_.samples();
-  if (!wrong) wrong = sampling_.check();
-  if (wrong) {
+  environment[0].second = folder->full_path();
+  if (const std::optional<Error> failed = memory_.apply(environment)) {
     folder->remove();
-    return report_failure(*wrong, "run");
-  }
-  if (last) environment[2].second = std::to_string(*last_bytes);
-  if (!last && *max_bytes > 0) environment[1].second = std::to_string(*max_bytes);
-  if (const std::optional<Error> wrong = memory_.apply(environment)) {
-    folder->remove();
-    print_error(wrong->text());
+    print_error(failed->text());
     return kExitFailure;
   }
   if (memory_.lines() || memory_.objects()) python_.expect_agent(!memory_.lines());

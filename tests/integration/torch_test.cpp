@@ -1,0 +1,147 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "import/loader.hpp"
+#include "tests/support/files.hpp"
+#include "tests/support/process.hpp"
+
+// A real training by torch on the CPU under `sonde run`, which changes nothing in the program.
+
+namespace sonde {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ProcessResult;
+using testing::run_process;
+
+const std::string kPython = "/usr/bin/python3";
+const std::string kTraining =
+    (fs::path(SONDE_TEST_DATA).parent_path() / "integration" / "torch" / "train.py").string();
+constexpr int kSteps = 4;
+
+class TorchRunTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (run_process({kPython, "-c", "import torch"}).status != 0) {
+      GTEST_SKIP() << "torch is not installed for " << kPython << " (Debian: python3-torch)";
+    }
+  }
+
+  // The trace of the training process.
+  Trace record(const std::vector<std::string>& options) {
+    std::vector<std::string> command = {SONDE_BINARY, "run", "-o", run(), "--force"};
+    command.insert(command.end(), options.begin(), options.end());
+    for (const std::string& word : {std::string("--"), kPython, kTraining}) command.push_back(word);
+    recorded_ = run_process(command);
+    EXPECT_EQ(recorded_.status, 0) << recorded_.err;
+    Result<LoadedSet> set = load_traces({run()});
+    if (!set) return {};
+    for (NamedTrace& loaded : set->traces) {
+      if (loaded.trace.operators().size() > 0) return std::move(loaded.trace);
+    }
+    return {};
+  }
+
+  std::string run() const { return (folder_.path() / "run").string(); }
+
+  test::ScratchFolder folder_;
+  ProcessResult recorded_;
+};
+
+std::size_t count_of(const Trace& trace, SliceKind kind) {
+  std::size_t count = 0;
+  for (const SliceId slice : all_slices(trace)) count += trace.slices().kind(slice) == kind;
+  return count;
+}
+
+TEST_F(TorchRunTest, SeesTheOperatorsThatTorchsProfilerSees) {
+  const ProcessResult peer = run_process({kPython, kTraining, "--profile"});
+  ASSERT_EQ(peer.status, 0) << peer.err;
+  std::map<std::string, int> expected;
+  std::istringstream lines(peer.out);
+  for (std::string name, count; std::getline(lines, name, '\t') && std::getline(lines, count);) {
+    expected[name] = std::stoi(count);
+  }
+  ASSERT_GT(expected.size(), 20u) << peer.out;
+
+  const Trace trace = record({"--torch", "operators,shapes"});
+  std::map<std::string, int> seen;
+  for (std::size_t i = 0; i < trace.operators().size(); ++i) {
+    ++seen[std::string(trace.name(trace.operators().key(i)))];
+  }
+  EXPECT_EQ(seen, expected);
+}
+
+TEST_F(TorchRunTest, LeavesTheProgramAsItIs) {
+  const ProcessResult plain = run_process({kPython, kTraining});
+  record({});
+  EXPECT_EQ(recorded_.out, plain.out);
+}
+
+TEST_F(TorchRunTest, KnowsShapesAndLinksForwardToBackward) {
+  const Trace trace = record({});
+  std::set<std::string> shapes;
+  for (std::size_t i = 0; i < trace.operators().size(); ++i) {
+    if (trace.name(trace.operators().key(i)) != "aten::linear") continue;
+    shapes.insert(std::string(trace.text(trace.inputs(trace.operators().row(i).inputs).shapes)));
+  }
+  EXPECT_EQ(shapes, (std::set<std::string>{"[[16, 16], [32, 16], [32]]", "[[16, 32], [8, 32], [8]]",
+                                           "[[16, 8], [4, 8], [4]]"}));
+  std::map<std::string, int> links;
+  const Links& backward = trace.forward_to_backward();
+  for (std::size_t i = 0; i < backward.size(); ++i) {
+    ++links[std::string(trace.name(backward.from(i))) + " -> " +
+            std::string(trace.name(backward.to(i)))];
+  }
+  // Three layers in each step.
+  EXPECT_EQ(links["aten::addmm -> AddmmBackward0"], 3 * kSteps);
+}
+
+TEST_F(TorchRunTest, FindsStepsModulesBatchesAndTheOptimizerByItself) {
+  const Trace trace = record({});
+  EXPECT_EQ(count_of(trace, SliceKind::Step), kSteps);
+  // Four zero_grad, four steps; the loader is asked once more and has no batch.
+  EXPECT_EQ(count_of(trace, SliceKind::Optimizer), 2 * kSteps);
+  EXPECT_EQ(count_of(trace, SliceKind::DataLoader), kSteps + 1);
+  std::map<std::string, int> modules;
+  for (const SliceId slice : all_slices(trace)) {
+    if (trace.slices().kind(slice) == SliceKind::Module) ++modules[std::string(trace.name(slice))];
+  }
+  const std::map<std::string, int> expected = {
+      {"nn.Module: Net", kSteps},        {"nn.Module: Net.body", kSteps},
+      {"nn.Module: Net.body.0", kSteps}, {"nn.Module: Net.body.1", kSteps},
+      {"nn.Module: Net.body.2", kSteps}, {"nn.Module: Net.head", kSteps},
+      {"nn.Module: CrossEntropyLoss", 0}};
+  for (const auto& [name, count] : expected) EXPECT_EQ(modules[name], count) << name;
+  Nanos last = 0;
+  for (const SliceId slice : all_slices(trace)) {
+    if (trace.slices().kind(slice) != SliceKind::Step) continue;
+    EXPECT_GE(trace.slices().start(slice), last);
+    last = trace.slices().end(slice);
+  }
+}
+
+TEST_F(TorchRunTest, RecordsOnlyWhatIsAskedFor) {
+  EXPECT_EQ(record({"--torch", "none"}).operators().size(), 0u);
+  const Trace plain = record({"--torch", "operators"});
+  EXPECT_GT(plain.operators().size(), 0u);
+  EXPECT_EQ(count_of(plain, SliceKind::Step), 0u);
+  EXPECT_EQ(count_of(plain, SliceKind::Module), 0u);
+  EXPECT_FALSE(plain.meta().record_shapes);
+}
+
+TEST_F(TorchRunTest, RefusesAPartThatItDoesNotKnow) {
+  const ProcessResult result =
+      run_process({SONDE_BINARY, "run", "-o", run(), "--torch", "kernels", "--", "true"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_NE(result.err.find("--torch takes operators, shapes, modules and steps"),
+            std::string::npos)
+      << result.err;
+}
+
+}  // namespace
+}  // namespace sonde
