@@ -5,6 +5,8 @@ watching a few operators of known inputs, so that it serves many versions; where
 what could not be found, or not at all, and `state()` says why.
 """
 
+from __future__ import annotations
+
 import ctypes
 import importlib.abc
 import os
