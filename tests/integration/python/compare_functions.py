@@ -14,6 +14,9 @@ import workloads  # noqa: E402
 from sonde import _agent  # noqa: E402
 
 
+KINDS = ("calls", "recursive calls", "calls by caller", "recursive calls by caller")
+
+
 def with_sonde(workload, folder):
     path = _agent.start(folder)
     _agent.start_functions()
@@ -73,9 +76,31 @@ def differences(name, kinds, ours, theirs):
     return out
 
 
+def compare_threads(folder):
+    """What threads did, against cProfile in this thread for the same work."""
+    recorded = with_sonde(workloads.threads, folder)
+    ours = []
+    for counts in counts_of_sonde(recorded):
+        ours.append({key: count for key, count in counts.items() if in_thread(key)})
+    theirs = [collections.Counter() for _ in range(4)]
+    for n in (8, 9, 10):
+        for counts, more in zip(theirs, counts_of_cprofile(with_cprofile(lambda: workloads.in_thread([], n)))):
+            counts.update({key: count for key, count in more.items() if in_thread(key)})
+    return ours, list(map(dict, theirs))
+
+
+def in_thread(key):
+    """Functions of a thread, and calls from them."""
+    label = key if isinstance(key[0], str) else key[0]
+    return label[2] in ("in_thread", "fibonacci")
+
+
 def main():
     wrong = []
     compared = 0
+    ours, theirs = compare_threads(os.path.join(sys.argv[3], "threads"))
+    compared += sum(map(len, theirs))
+    wrong += differences("threads", KINDS, ours, theirs)
     for workload in workloads.SINGLE:
         workload()  # caches fill up: both see the same
         recorded = with_sonde(workload, os.path.join(sys.argv[3], workload.__name__))
@@ -83,8 +108,7 @@ def main():
         theirs = counts_of_cprofile(with_cprofile(workload))
         ours = counts_of_sonde(recorded)
         compared += sum(map(len, theirs))
-        wrong += differences(workload.__name__, ("calls", "recursive calls", "calls by caller", "recursive calls by caller"),
-                             ours, theirs)
+        wrong += differences(workload.__name__, KINDS, ours, theirs)
         functions = recorded.functions()
         outermost = sum(sums[3] for (caller, _), sums in recorded.calls().items() if caller is None)
         self_sum = sum(sums[2] for sums in functions.values())
