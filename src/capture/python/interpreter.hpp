@@ -5,7 +5,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <frameobject.h>
-#if PY_VERSION_HEX >= 0x030B0000
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
 #define Py_BUILD_CORE 1
 #include <internal/pycore_frame.h>
 #undef Py_BUILD_CORE
@@ -20,18 +20,16 @@ namespace sonde::python {
 // Events of sys.monitoring do without the frame objects that a profile function is given.
 inline constexpr bool kHasMonitoring = PY_VERSION_HEX >= 0x030C0000;
 
+#if PY_VERSION_HEX < 0x030C0000
 // A borrowed reference; without the calls and counts of PyFrame_GetCode().
 inline PyCodeObject* code_of(PyFrameObject* frame) {
-#if PY_VERSION_HEX >= 0x030E0000
-  return reinterpret_cast<PyCodeObject*>(PyStackRef_AsPyObjectBorrow(frame->f_frame->f_executable));
-#elif PY_VERSION_HEX >= 0x030D0000
-  return reinterpret_cast<PyCodeObject*>(frame->f_frame->f_executable);
-#elif PY_VERSION_HEX >= 0x030B0000
+#if PY_VERSION_HEX >= 0x030B0000
   return frame->f_frame->f_code;
 #else
   return frame->f_code;
 #endif
 }
+#endif
 
 // A type for objects that only the interpreter holds. True where it is ready already.
 inline bool ready_type(PyTypeObject& type, const char* name, Py_ssize_t size, destructor drop) {
