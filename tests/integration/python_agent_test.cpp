@@ -86,6 +86,7 @@ TEST_P(PythonAgentTest, CopesWithDepthBreadthAndShortLivedCode) {
   scenario("depth_breadth_and_short_lived_code");
 }
 TEST_P(PythonAgentTest, RecordsThreadsThatWereBornInC) { scenario("threads_that_were_born_in_c"); }
+TEST_P(PythonAgentTest, KeepsTheLimitAndTheTimelineApart) { scenario("limits_and_changes"); }
 TEST_P(PythonAgentTest, MayStartLateAndAgain) { scenario("starts_late_and_again"); }
 
 std::string test_name(const ::testing::TestParamInfo<std::string>& parameter) {

@@ -34,6 +34,8 @@ namespace {
 
 constexpr std::size_t kFewActivations = 100;
 constexpr std::uint32_t kNameTries = 32;
+// Bytes of slots; larger ones are allocated by themselves.
+constexpr std::size_t kMostInArena = 16 * 1024;
 
 // Where there is no room in the file, sums go nowhere. The loss was counted.
 tables::FunctionRow lost_function;
@@ -72,10 +74,9 @@ void put(Function& caller, std::uint64_t key, Call* call) {
 bool make_slot(Thread& thread, Function& caller) {
   const std::uint64_t count = std::uint64_t{1} << (64 - caller.shift);
   if ((caller.calls + 1) * 4 <= count * 3) return true;
-  // Large ones come from malloc and stay with the thread's arena list only by their caller.
   const std::size_t bytes = 2 * count * sizeof(CallSlot);
   auto* const slots =
-      static_cast<CallSlot*>(bytes <= 16 * 1024 ? allocate(thread, bytes) : malloc(bytes));
+      static_cast<CallSlot*>(bytes <= kMostInArena ? allocate(thread, bytes) : malloc(bytes));
   if (!slots) return false;
   memset(static_cast<void*>(slots), 0, bytes);
   CallSlot* const old = caller.slots;
@@ -84,7 +85,7 @@ bool make_slot(Thread& thread, Function& caller) {
   for (std::uint64_t i = 0; i < count; ++i) {
     if (old[i].key != 0) put(caller, old[i].key, old[i].call);
   }
-  if (count * sizeof(CallSlot) > 16 * 1024) free(old);
+  if (count * sizeof(CallSlot) > kMostInArena) free(old);
   return true;
 }
 
@@ -209,7 +210,7 @@ void drop_memory(Thread& thread) {
     thread.index->table.for_each([](const FunctionEntry& entry) {
       const Function& function = *entry.function;
       const std::uint64_t bytes = (std::uint64_t{1} << (64 - function.shift)) * sizeof(CallSlot);
-      if (bytes > 16 * 1024) free(function.slots);
+      if (bytes > kMostInArena) free(function.slots);
     });
     thread.index->table.clear();
     free(thread.index);

@@ -64,6 +64,10 @@ PyObject* start_functions(PyObject*, PyObject* arguments, PyObject* keywords) {
   prepared = true;
   at_fork_in_child(begin_anew_in_child);
   at_stop(forget_threads);
+  if (call_options.timeline != (timeline != 0)) {
+    // What is known of functions says whether they have slices.
+    for (Thread* thread = threads; thread; thread = thread->next) reset_thread(*thread);
+  }
   call_options = {timeline != 0, builtins != 0};
   add_inherited_property("python.functions",
                          timeline ? "every call, and its slices" : "every call");

@@ -22,6 +22,9 @@ struct Prefix {
   bool include;
 };
 
+// Where there is no room in the file, sums go nowhere. The loss was counted.
+tables::LineRow lost_line;
+
 Py_ssize_t line_slot = -1;
 Prefix* prefixes = nullptr;
 std::size_t prefix_count = 0;
@@ -268,6 +271,7 @@ tables::LineRow* line_row(LineTable& table, std::int32_t line) {
   tables::LineRow*& row = table.rows[line - table.first];
   if (!row) {
     row = writer().add(tables::Table::Line, tables::LineRow{table.code, line, 0, 0, 0, 0});
+    if (!row) row = &lost_line;
   }
   return row;
 }

@@ -62,9 +62,18 @@ const char* explain(const char* what, int error) {
   return failure;
 }
 
+// As the recorder reads it: bytes, or with K, M, G or T behind them. 0: no limit.
 std::uint64_t size_limit() {
   const char* const text = getenv("SONDE_MAX_SIZE");
-  return text ? strtoull(text, nullptr, 10) : 0;
+  if (!text) return 0;
+  char* end = nullptr;
+  const std::uint64_t number = strtoull(text, &end, 10);
+  int shift = 0;
+  for (const char* unit = "kmgt"; *unit; ++unit) {
+    shift += 10;
+    if ((*end | 0x20) == *unit) return number > ~std::uint64_t{0} >> shift ? 0 : number << shift;
+  }
+  return number;
 }
 
 // The tables beside the recorder's file. 0, or an errno.

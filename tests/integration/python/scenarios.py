@@ -216,6 +216,39 @@ def timeline_has_every_call():
                                  leaf["ts"] + leaf["dur"] <= main[0]["ts"] + main[0]["dur"] for leaf in leaves), main)
 
 
+def limits_and_changes():
+    script = program("""
+import sys
+sys.path.insert(0, %r)
+from sonde import _agent
+def f(): pass
+print(_agent.start(%r).replace(".sonde", ".tables"))
+_agent.start_functions()
+f()
+_agent.stop_functions()
+_agent.start_functions(timeline=True)
+f(); f()
+_agent.stop_functions()
+_agent.start_functions()
+f()
+scope = {}
+exec("".join("def g%%d(): pass\\ng%%d()\\n" %% (i, i) for i in range(30000)), scope)
+_agent.stop()
+""" % (PACKAGE, RUN))
+    shutil.rmtree(RUN, ignore_errors=True)
+    result = execute([PYTHON, script], {"SONDE_MAX_SIZE": "2M"})
+    check(result.returncode == 0, result)
+    table = tables.Tables(result.stdout.strip())
+    check(calls(table, "program.py")["f"] == 4, calls(table, "program.py"))
+    check(os.path.getsize(table.path) <= (2 << 20) + (64 << 10), "size", os.path.getsize(table.path))
+    check(table.dropped_rows > 1000 and table.drop_reason == 0, "dropped", table.dropped_rows, table.drop_reason)
+    path = os.path.join(SCRATCH, "trace.json")
+    result = execute([SONDE, "export", table.path.replace(".tables", ".sonde"), "--to", "chrome", "-o", path])
+    check(result.returncode == 0, result.stderr)
+    with open(path) as file:
+        check(file.read().count("%s(5): f" % script) == 2, "slices")
+
+
 def times_agree_with_the_clock():
     script = program("""
 import time
@@ -346,7 +379,7 @@ def threads_that_were_born_in_c():
     check(hits[7] == 20 and hits[12] == 20, "hits", hits)
 
 
-SCENARIOS = [threads_that_were_born_in_c, depth_breadth_and_short_lived_code, output_is_unchanged, children_are_recorded, killed_process_keeps_its_data, interrupt_is_an_orderly_end,
+SCENARIOS = [limits_and_changes, threads_that_were_born_in_c, depth_breadth_and_short_lived_code, output_is_unchanged, children_are_recorded, killed_process_keeps_its_data, interrupt_is_an_orderly_end,
              own_profile_function, modules_and_entry_points, own_sitecustomize, no_agent_for_this_interpreter,
              timeline_has_every_call, times_agree_with_the_clock, include_and_exclude, starts_late_and_again]
 
