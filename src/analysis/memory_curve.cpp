@@ -78,6 +78,12 @@ std::vector<MemoryCurve> memory_curves(std::span<const NamedTrace> traces) {
   for (MemoryCurve& curve : out) {
     std::stable_sort(curve.points.begin(), curve.points.end(),
                      [](const auto& a, const auto& b) { return a.time < b.time; });
+    // The first look may come before the program has its memory, the last one when it is gone.
+    const auto has_memory = [](const MemoryCurve::Point& point) { return point.bytes > 0; };
+    curve.points.erase(std::find_if(curve.points.rbegin(), curve.points.rend(), has_memory).base(),
+                       curve.points.end());
+    curve.points.erase(curve.points.begin(),
+                       std::find_if(curve.points.begin(), curve.points.end(), has_memory));
   }
   std::stable_sort(out.begin(), out.end(), [](const MemoryCurve& a, const MemoryCurve& b) {
     return std::tuple(!a.whole, -a.peak) < std::tuple(!b.whole, -b.peak);

@@ -158,6 +158,7 @@ inline void fill_rich_tables(TablesRun& run) {
   run.objects(end, "builtins.dict", 160, 37'120);
   run.objects(end, "numpy.ndarray", 4, 4'000'000);
   run.writer.add_property("python.method", "sample");
+  run.writer.add_property("python.version", "3.11.2 (main) [GCC 12.2.0]");
   run.writer.add_property("python.rate", "100");
   run.writer.add_property("python.rate", "99.5");
   run.writer.add(tables::Table::Thread, tables::ThreadRow{7, run.text("MainThread")});

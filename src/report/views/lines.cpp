@@ -53,6 +53,19 @@ std::vector<std::size_t> sorted(const FunctionProfile& profile, std::size_t cost
   return order;
 }
 
+// What the lines of each function are shares of: its own cost, or where lines include what they
+// called, all its lines together.
+std::vector<double> function_wholes(const FunctionProfile& profile, std::size_t cost) {
+  std::vector<double> out(profile.functions.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = profile.self_of(i, cost);
+  if (profile.line_self_known) return out;
+  std::fill(out.begin(), out.end(), 0.0);
+  for (std::size_t i = 0; i < profile.lines.size(); ++i) {
+    out[profile.lines[i].function] += line_cost(profile, i, cost);
+  }
+  return out;
+}
+
 bool has_hits(const FunctionProfile& profile, std::size_t cost) {
   if (profile.source == ProfileSource::Samples && !profile.costs[cost].timed) return false;
   return std::any_of(profile.lines.begin(), profile.lines.end(),
@@ -96,6 +109,7 @@ Table table_of(const FunctionProfile& profile, std::size_t cost, const ReportReq
     table.columns.push_back({.key = "percent", .header = "Share", .type = CellType::Percent});
   }
   table.columns.push_back({.key = "function", .header = "Function", .cut = Cut::Middle, .drop = 1});
+  const std::vector<double> wholes = function_wholes(profile, cost);
   for (const std::size_t i : order) {
     const FunctionProfile::Line& line = profile.lines[i];
     const double value = line_cost(profile, i, cost);
@@ -114,10 +128,7 @@ Table table_of(const FunctionProfile& profile, std::size_t cost, const ReportReq
       cells.push_back(counted && line.hits > 0 ? Cell(value / static_cast<double>(line.hits))
                                                : Cell());
     }
-    const double function = profile.self_known && !profile.line_self_known
-                                ? profile.total_of(line.function, cost)
-                                : profile.self_of(line.function, cost);
-    cells.push_back(share_cell(value, function));
+    cells.push_back(share_cell(value, wholes[line.function]));
     if (profile.self_known) cells.push_back(share_cell(value, profile.whole[cost]));
     cells.push_back(text_cell(for_programs(request)
                                   ? profile.functions[line.function].name

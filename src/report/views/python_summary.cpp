@@ -8,6 +8,7 @@
 #include "report/views/memory_lines.hpp"
 #include "report/views/profile_choice.hpp"
 #include "report/views/rows.hpp"
+#include "trace/properties.hpp"
 
 namespace sonde {
 namespace {
@@ -19,7 +20,7 @@ void add_block(std::vector<Block>& out, Block block, const std::string& title, c
   if (std::get<Table>(block.content).empty()) return;
   block.title = title;
   for (std::string& note : block.notes) {
-    if (note.find("--") != std::string::npos) note += std::string(" (--view ") + view + ")";
+    if (note.find("--limit") != std::string::npos) note += std::string(" (--view ") + view + ")";
   }
   out.push_back(std::move(block));
 }
@@ -32,6 +33,23 @@ ReportRequest limited(ReportRequest request, std::size_t rows) {
 }
 
 }  // namespace
+
+void add_python_fact(RunTraces traces, Block& block) {
+  std::vector<std::string> versions;
+  for (const NamedTrace& named : traces) {
+    // "3.11.2 (main, ...) [GCC ...]": the first word tells.
+    std::string version = plain_property(named.trace.meta(), "python.version");
+    version = version.substr(0, version.find(' '));
+    if (!version.empty() && std::find(versions.begin(), versions.end(), version) == versions.end())
+      versions.push_back(std::move(version));
+  }
+  if (versions.empty()) return;
+  std::string text;
+  for (const std::string& version : versions) text += (text.empty() ? "" : ", ") + version;
+  Facts& facts = std::get<Facts>(block.content);
+  facts.insert(facts.begin() + (facts.empty() ? 0 : 1),
+               Fact{"python", "Python", std::move(text), CellType::Text, ""});
+}
 
 bool has_python_data(RunTraces traces) {
   return std::any_of(traces.begin(), traces.end(), [](const NamedTrace& named) {

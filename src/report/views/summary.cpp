@@ -153,6 +153,7 @@ Document summary_view(RunTraces traces, const ReportRequest& request) {
   }
   if (python) {
     if (no_slices) drop_timeline_facts(out.blocks.front());
+    add_python_fact(traces, out.blocks.front());
     for (Block& block : python_summary_blocks(traces, top)) out.blocks.push_back(std::move(block));
   }
   if (all.size() < traces.size()) {
