@@ -82,6 +82,7 @@ std::vector<Block> python_summary_blocks(RunTraces traces, const ReportRequest& 
   }
   for (Block& block : memory_facts(traces, request)) out.push_back(std::move(block));
   Block memory = std::move(memory_lines_blocks(traces, lines, kTopLines).front());
+  memory.id = "memory_lines";
   add_block(out, std::move(memory), "Memory by line", "memory-lines");
   return out;
 }
