@@ -2,6 +2,7 @@
 
     check_attach.py PROBE PYTHON PROGRAM [TIMES]
 """
+import os
 import re
 import signal
 import subprocess
@@ -77,7 +78,7 @@ def attach(probe, pid, times, program, lines):
 
 
 def main():
-    probe, python, program = sys.argv[1:4]
+    probe, python, program = sys.argv[1], sys.argv[2], os.path.abspath(sys.argv[3])
     times = int(sys.argv[4]) if len(sys.argv) > 4 else 20
     lines = allowed_lines(program)
     seconds = 600  # ends with SIGTERM
