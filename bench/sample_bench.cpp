@@ -23,7 +23,7 @@ namespace {
 constexpr int kRounds = 9;
 
 // Prints the seconds that the work took, start of the interpreter and imports not counted.
-constexpr const char* kCalls = R"(
+constexpr const char* kCalls = R"py(
 import sys, time
 def one(x):
     return x + 1
@@ -36,9 +36,9 @@ def work():
     fib(24); fib(22); fib(21)
     table = {str(i): {"value": i} for i in range(100000)}
     return total + len(table)
-)";
+)py";
 
-constexpr const char* kTypical = R"(
+constexpr const char* kTypical = R"py(
 import sys, time, json, re
 words = re.compile(r"([a-z]+)(\d+)")
 rows = [{"id": i, "name": "row%d" % i, "values": [i * j for j in range(8)]} for i in range(300)]
@@ -50,9 +50,9 @@ def work():
             match = words.match(row["name"])
             total += int(match.group(2)) + sum(v * v for v in row["values"])
     return total
-)";
+)py";
 
-constexpr const char* kMain = R"(
+constexpr const char* kMain = R"py(
 if len(sys.argv) > 2:
     print("ready", flush=True)
     sys.stdin.readline()
@@ -60,7 +60,7 @@ begin = time.perf_counter()
 for _ in range(int(sys.argv[1])):
     work()
 print(time.perf_counter() - begin, flush=True)
-)";
+)py";
 
 std::string real_python() {
   std::FILE* const pipe =
