@@ -104,7 +104,7 @@ TEST_F(ProcessCurvesTest, ANumberThatIsGivenAnewIsAnotherProcess) {
             end(11);
             process(11, "second", 9, 2);
           },
-          [] {}});
+          [] {}, [] {}});
   const auto curves = read();
   EXPECT_EQ(curves.at("process 11 first: resident bytes"),
             (std::vector<std::int64_t>{3 * page_, 3 * page_, 0}));

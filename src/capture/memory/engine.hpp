@@ -33,6 +33,7 @@ extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec"
 extern std::uint32_t mode;
 extern AddressMap* blocks;  // nullptr until the first start
 
+// Of an allocation, which may be worth a look at the whole; frees only add up.
 void add_activity(std::uint64_t bytes);
 void take_sample(void* block, std::size_t size, tables::Memory memory);
 // A block that is about to be freed: it must be out of the map before its address is given anew.

@@ -102,7 +102,7 @@ void* noted(void* block, std::size_t size) {
 void note_free(void* block) {
   if (may_be_sample(block)) forget_sample(block);
   if (__builtin_expect(current_mode() & kWatch, 0) && next.usable_size) {
-    add_activity(next.usable_size(block));
+    thread_state.activity += next.usable_size(block);
   }
 }
 

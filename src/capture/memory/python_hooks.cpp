@@ -54,7 +54,7 @@ template <int domain>
 void python_free(void*, void* block) {
   const std::uint32_t now = current_mode();
   if ((now & kOn) && blocks->may_have(block)) forget_sample(block);
-  if (__builtin_expect(now & kWatch, 0)) add_activity(kGuessedFree);
+  if (__builtin_expect(now & kWatch, 0)) thread_state.activity += kGuessedFree;
   inner[domain].free(inner[domain].context, block);
 }
 

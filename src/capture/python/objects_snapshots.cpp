@@ -31,6 +31,7 @@ struct PeakType {
 std::uint32_t snapshots = 0;
 std::uint32_t snapshots_generation = 0;
 tables::SnapshotRow* peak = nullptr;
+std::uint64_t peak_bytes = 0;  // of its objects
 HashTable<PeakType> peak_types;
 bool keeps_objects = false;
 
@@ -50,6 +51,7 @@ void begin_generation() {
   snapshots_generation = generation;
   snapshots = 0;
   peak = nullptr;
+  peak_bytes = 0;
   peak_types.clear();
 }
 
@@ -95,6 +97,11 @@ bool take_snapshot(std::uint32_t label, bool of_peak, PyObject* answer) {
   ObjectSums sums;
   if (!sums.walk()) return false;
   begin_generation();
+  std::uint64_t bytes = 0;
+  for (const TypeSum& sum : sums) bytes += sum.bytes;
+  // Memory that was given up between the look and this moment may still be the process's.
+  if (of_peak && peak && bytes <= peak_bytes) return true;
+  if (of_peak) peak_bytes = bytes;
   std::uint32_t id = 0;
   if (of_peak && peak) {
     id = peak->id;
