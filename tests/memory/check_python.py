@@ -4,6 +4,7 @@
 """
 
 import glob
+import json
 import os
 import shutil
 import subprocess
@@ -346,6 +347,55 @@ class LineMemory(unittest.TestCase):
         self.assertGreater(by["block"]["peak"], by["delete"]["peak"] + (49 << 20) - 2 * MIB)
         # All the changes together are what was there in the end.
         self.assertEqual(sum(row["increment"] for row in rows.values()), by["return"]["bytes"])
+
+    def test_occurrences_are_those_of_memory_profiler(self):
+        if subprocess.run([self.interpreter, "-c", "import memory_profiler"], stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("no memory_profiler")
+        script = """
+        import json, memory_profiler
+        def work(n):
+            a = []
+            for i in range(n):
+                a.append(i)
+                if i % 2:
+                    continue
+                b = bytearray(1 << 20)
+            try:
+                raise KeyError
+            except KeyError:
+                c = [x * 2 for x in a]
+            while n > 0:
+                n -= 1
+            with open(os.devnull) as f:
+                f.read()
+            return sorted(c, key=lambda x: -x)
+        def gen(k):
+            for j in range(k):
+                yield j
+        def rec(n):
+            if n == 0:
+                return 0
+            return 1 + rec(n - 1)
+        def fails():
+            x = 1
+            raise ValueError(x)
+        functions = [work, gen, rec, fails]
+        def run():
+            work(5); work(3); list(gen(3)); rec(4)
+            try: fails()
+            except ValueError: pass
+        profiler = memory_profiler.LineProfiler(backend="psutil")
+        for f in functions: profiler.add_function(f)
+        profiler.enable()
+        run()
+        profiler.disable()
+        print(json.dumps({line: value[2] for _, lines in profiler.code_map.items() for line, value in lines if value}))
+        for f in functions: _agent.add_memory_code(f.__code__)
+        run()
+        """
+        run = Run(self, self.interpreter, script)
+        expected = {int(line): count for line, count in json.loads(run.output).items()}
+        self.assertEqual({row["line"]: row["hits"] for row in run.tables[0]["memory_lines"]}, expected)
 
     def test_by_prefix(self):
         script = """

@@ -29,7 +29,8 @@ struct KnownCode {
   const PyObject* file;
   std::int32_t first_line;
   bool chosen;
-  std::uint32_t id;
+  // What its lines are told under: the function that was named, for what is written inside of it.
+  PyCodeObject* owner;
   bool seen;
   std::int64_t last;  // bytes at its last reading
 };
@@ -150,13 +151,16 @@ KnownCode* find_code(PyCodeObject* code) {
 }
 
 // nullptr where there is no memory.
-KnownCode* known_code(PyCodeObject* code, bool choose) {
+KnownCode* known_code(PyCodeObject* code, PyCodeObject* owner) {
+  const bool choose = owner != nullptr;
+  if (!owner) owner = code;
   KnownCode* known = find_code(code);
   if (known && !known->chosen &&
       (choose || known->file != code->co_filename || known->first_line != code->co_firstlineno)) {
     known->file = code->co_filename;
     known->first_line = code->co_firstlineno;
     known->chosen = choose || chosen_by_prefix(code);
+    known->owner = owner;
     if (known->chosen) Py_INCREF(code);
     return known;
   }
@@ -166,6 +170,7 @@ KnownCode* known_code(PyCodeObject* code, bool choose) {
   fresh.file = code->co_filename;
   fresh.first_line = code->co_firstlineno;
   fresh.chosen = choose || chosen_by_prefix(code);
+  fresh.owner = owner;
   if (fresh.chosen) Py_INCREF(code);
   if (!codes.add(mix(reinterpret_cast<std::uint64_t>(code)), fresh)) return nullptr;
   return find_code(code);
@@ -203,8 +208,10 @@ void leave_line(KnownCode& code, std::int32_t line) {
 
 void follow(PyFrameObject* frame, int what) {
   if (what != PyTrace_CALL && what != PyTrace_LINE && what != PyTrace_RETURN) return;
-  KnownCode* const code = known_code(code_of(frame), false);
+  KnownCode* code = known_code(code_of(frame), nullptr);
   if (!code || !code->chosen) return;
+  if (code->owner != code->code) code = find_code(code->owner);
+  if (!code) return;
   Stack* const stack = stack_here();
   if (!stack) return;
   if (what == PyTrace_CALL) {
@@ -369,13 +376,22 @@ PyObject* start_line_memory(PyObject*, PyObject* arguments, PyObject* keywords) 
   Py_RETURN_NONE;
 }
 
+// With the comprehensions and functions inside of it, as memory_profiler does.
+void choose(PyCodeObject* code, PyCodeObject* owner) {
+  known_code(code, owner);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_consts); ++i) {
+    PyObject* const constant = PyTuple_GET_ITEM(code->co_consts, i);
+    if (PyCode_Check(constant)) choose(reinterpret_cast<PyCodeObject*>(constant), owner);
+  }
+}
+
 PyObject* add_memory_code(PyObject*, PyObject* code) {
   if (!PyCode_Check(code)) {
     PyErr_SetString(PyExc_TypeError, "sonde: add_memory_code() needs a code object");
     return nullptr;
   }
   if (!start_tracing()) return nullptr;
-  known_code(reinterpret_cast<PyCodeObject*>(code), true);
+  choose(reinterpret_cast<PyCodeObject*>(code), reinterpret_cast<PyCodeObject*>(code));
   trace_this_thread();
   Py_RETURN_NONE;
 }
