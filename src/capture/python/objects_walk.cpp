@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/memory/mapped_table.hpp"
 #include "capture/python/hash_table.hpp"
 
 // In all versions; not in all headers.
@@ -11,31 +12,29 @@ extern "C" std::size_t _PySys_GetSizeOf(PyObject* object);
 namespace sonde::python {
 namespace {
 
-// Addresses, in the order in which they came, each once.
+// Addresses, in the order in which they came, each once. In mappings, which leave nothing behind in
+// the process when they go: its memory is what the next look at the peak is compared with.
 class ObjectSet {
  public:
   ~ObjectSet() {
     for (std::size_t i = 0; i < count_; ++i) Py_DECREF(list_[i]);
-    free(list_);
+    if (list_) munmap(list_, capacity_ * sizeof(PyObject*));
     places_.clear();
   }
   // Holds the object. False where there is no memory.
   bool add(PyObject* object) {
     const std::uint64_t hash = mix(reinterpret_cast<std::uint64_t>(object) >> 4);
     if (places_.find(hash, [&](const Place& place) { return place.object == object; })) return true;
-    if (count_ == capacity_) {
-      const std::size_t wanted = capacity_ ? capacity_ * 2 : 4096;
-      auto* const list = static_cast<PyObject**>(realloc(list_, wanted * sizeof(PyObject*)));
-      if (!list) return false;
-      list_ = list;
-      capacity_ = wanted;
+    if ((count_ == capacity_ && !grow()) || !places_.add(hash, {0, object})) {
+      complete_ = false;
+      return false;
     }
-    if (!places_.add(hash, {0, object})) return false;
     Py_INCREF(object);
     list_[count_++] = object;
     return true;
   }
   std::size_t size() const { return count_; }
+  bool complete() const { return complete_; }
   PyObject* operator[](std::size_t i) const { return list_[i]; }
 
  private:
@@ -43,10 +42,23 @@ class ObjectSet {
     std::uint64_t hash;
     PyObject* object;
   };
-  HashTable<Place> places_;
+
+  bool grow() {
+    const std::size_t wanted = capacity_ ? capacity_ * 2 : 4096;
+    void* const list = list_ ? mremap(list_, capacity_ * sizeof(PyObject*),
+                                      wanted * sizeof(PyObject*), MREMAP_MAYMOVE)
+                             : memory::map_memory(wanted * sizeof(PyObject*));
+    if (!list || list == MAP_FAILED) return false;
+    list_ = static_cast<PyObject**>(list);
+    capacity_ = wanted;
+    return true;
+  }
+
+  memory::MappedTable<Place> places_{};
   PyObject** list_ = nullptr;
   std::size_t count_ = 0;
   std::size_t capacity_ = 0;
+  bool complete_ = true;
 };
 
 bool is_tracked(PyObject* object) {
@@ -66,6 +78,35 @@ bool add_referents(PyObject* object, ObjectSet& set) {
   if (!traverse || !PyObject_IS_GC(object)) return true;
   return traverse(object, visit_referent, &set) == 0;
 }
+
+// Everything that the collector tracks.
+#if PY_VERSION_HEX >= 0x030C0000
+int visit_tracked(PyObject* object, void* set) {
+  if (PyFrame_Check(object)) return 1;
+  return static_cast<ObjectSet*>(set)->add(object) ? 1 : 0;
+}
+
+bool add_tracked(ObjectSet& set) {
+  PyUnstable_GC_VisitObjects(visit_tracked, &set);
+  return set.complete();
+}
+#else
+bool add_tracked(ObjectSet& set) {
+  const Reference gc(PyImport_ImportModule("gc"));
+  const Reference list(gc ? PyObject_CallMethod(gc.get(), "get_objects", nullptr) : nullptr);
+  if (!list) {
+    PyErr_Clear();
+    return false;
+  }
+  const Py_ssize_t count = PyList_GET_SIZE(list.get());
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* const object = PyList_GET_ITEM(list.get(), i);
+    if (object == list.get() || PyFrame_Check(object)) continue;
+    if (!set.add(object)) return false;
+  }
+  return true;
+}
+#endif
 
 // A type of a module that the program has imported; nullptr where it has not.
 PyObject* type_of(const char* module_name, const char* name) {
@@ -150,20 +191,7 @@ TypeSum* ObjectSums::find(PyTypeObject* type, const char* addition) {
 bool ObjectSums::walk() {
   const KeepError keep;
   ObjectSet set;
-  {
-    const Reference gc(PyImport_ImportModule("gc"));
-    const Reference list(gc ? PyObject_CallMethod(gc.get(), "get_objects", nullptr) : nullptr);
-    if (!list) {
-      PyErr_Clear();
-      return false;
-    }
-    const Py_ssize_t count = PyList_GET_SIZE(list.get());
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      PyObject* const object = PyList_GET_ITEM(list.get(), i);
-      if (object == list.get() || PyFrame_Check(object)) continue;
-      if (!set.add(object)) return false;
-    }
-  }
+  if (!add_tracked(set)) return false;
   const Reference array(type_of("numpy", "ndarray"));
   const Reference tensor(type_of("torch", "Tensor"));
   // What is added here is walked as well: an untracked tuple has untracked items.
