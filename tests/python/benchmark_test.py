@@ -78,7 +78,7 @@ class Twin(unittest.TestCase):
     def test_same_text_as_the_program_in_cpp(self):
         summaries = 0
         for rule in ("exact", "paddle"):
-            for seed in range(60):
+            for seed in range(25):
                 words = random_words(seed)
                 done = subprocess.run(
                     [TWIN, rule], input=" ".join(words).encode(), stdout=subprocess.PIPE, check=True
@@ -86,7 +86,7 @@ class Twin(unittest.TestCase):
                 expected = done.stdout.decode()
                 self.assertEqual(in_python(words, rule), expected, "%s %d" % (rule, seed))
                 summaries += expected.count("Perf Summary")
-        self.assertGreater(summaries, 50)
+        self.assertGreater(summaries, 20)
 
 
 class Benchmark(Case):

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -266,6 +267,32 @@ class Recorded(Case):
         self.assertIn(b"the run lies in run", err)
         with open(self.path("run", "run.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["signal"], 2)
+
+
+class FromOutside(Case):
+    """--sample and --memory curve: `sonde run` takes over."""
+
+    def test_program_and_report(self):
+        self.write("program.py", "import sys\nprint(sys.argv[1:], sys.stdin.read())\nsys.exit(3)\n")
+        for words in (["-q"], [], ["-v", "functions"]):
+            result = python(
+                "-m", "sonde", "--sample", "-o", "run%d" % len(words), *words, "program.py", "-q", "a b",
+                cwd=self.folder, stdin="from here",
+            )
+            self.assertEqual((result.status, result.out), (3, "['-q', 'a b'] from here\n"), result)
+            self.assertEqual("the run lies in" in result.err, words != ["-q"], result)
+            with open(self.path("run%d" % len(words), "run.json"), encoding="utf-8") as file:
+                facts = json.load(file)
+            self.assertEqual(facts["exit_code"], 3)
+            self.assertEqual(facts["command"][0], sys.executable)
+            self.assertEqual(facts["command"][-3:], ["program.py", "-q", "a b"])
+            shutil.rmtree(self.path("run%d" % len(words)))
+
+    def test_without_the_program(self):
+        self.write("program.py", "print('never')\n")
+        result = python("-m", "sonde", "--sample", "program.py", cwd=self.folder, SONDE_PROGRAM="/no/such/program")
+        self.assertEqual((result.status, result.out), (1, ""))
+        self.assertEqual(len(result.err.splitlines()), 1, result.err)
 
 
 if __name__ == "__main__":
