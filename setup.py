@@ -16,7 +16,8 @@ from setuptools.command.build_ext import build_ext
 HERE = os.path.dirname(os.path.abspath(__file__))
 # CMake builds in build/: setuptools goes elsewhere.
 SCRATCH = "build-python"
-FLAGS = ["-std=c++20", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fvisibility=hidden"]
+# How much to optimise is the interpreter's choice, or that of CFLAGS.
+FLAGS = ["-std=c++20", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fvisibility=hidden"]
 RECORDER = "libsonde.so.0"
 MEMORY = "libsonde_memory.so"
 LIBRARIES = [RECORDER] + ([MEMORY] if os.path.isdir(os.path.join(HERE, "src", "capture", "memory")) else [])
