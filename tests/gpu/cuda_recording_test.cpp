@@ -12,8 +12,8 @@ std::uint64_t losses(const Trace& trace, std::string_view name) {
 
 TEST(CudaRecording, EveryPieceOfWorkIsThereAndLinkedToItsCall) {
   const RunFolder folder;
-  const ProcessResult run =
-      run_fake(folder, {"work", "100", "graph", "sync", "overhead", "memory"});
+  const ProcessResult run = run_fake(folder, {"work", "100", "graph", "sync", "overhead", "memory"},
+                                     {{"SONDE_CUDA_KINDS", "all"}});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_EQ(run.out, "done\n");
   EXPECT_EQ(run.err, "");
@@ -47,6 +47,26 @@ TEST(CudaRecording, EveryPieceOfWorkIsThereAndLinkedToItsCall) {
   EXPECT_EQ(trace.allocations()[0].total_allocated, 4096);
   EXPECT_EQ(trace.allocations()[1].total_allocated, 0);
   EXPECT_EQ(losses(trace, "gpu_unclean_end"), 0u);
+}
+
+TEST(CudaRecording, WaitingAndOverheadMustBeAskedFor) {
+  const RunFolder folder;
+  ASSERT_EQ(run_fake(folder, {"work", "5", "sync", "overhead", "memory"}).status, 0);
+  const Trace trace = load_only(folder);
+  EXPECT_EQ(slices_of(trace, SliceKind::Kernel).size(), 5u);
+  EXPECT_TRUE(slices_of(trace, SliceKind::Sync).empty());
+  EXPECT_TRUE(slices_of(trace, SliceKind::Overhead).empty());
+  EXPECT_EQ(slices_named(trace, "cudaStreamSynchronize").size(), 1u);
+  EXPECT_EQ(trace.allocations().size(), 2u);
+}
+
+TEST(CudaRecording, KindsCanBeChosen) {
+  const RunFolder folder;
+  ASSERT_EQ(run_fake(folder, {"work", "5"}, {{"SONDE_CUDA_KINDS", "kernel,runtime"}}).status, 0);
+  const Trace trace = load_only(folder);
+  EXPECT_EQ(slices_of(trace, SliceKind::Kernel).size(), 5u);
+  EXPECT_TRUE(slices_of(trace, SliceKind::Memcpy).empty());
+  EXPECT_EQ(slices_of(trace, SliceKind::Runtime).size(), 15u);
 }
 
 TEST(CudaRecording, KernelsHaveTheirShapeAndOccupancy) {

@@ -25,13 +25,16 @@ constexpr long kWorkerPeriod = 500;  // milliseconds
 struct KindName {
   const char* name;
   Kind kind;
+  bool usual;
 };
-// What SONDE_CUDA_KINDS may name; without it, all of them. Calls are chosen one by one.
+// What SONDE_CUDA_KINDS may name. Calls, chosen one by one, are "runtime" and "driver". How long
+// the host waited the calls tell as well, and CUPTI's own time is seldom looked at: both cost a
+// program that launches much more than all the rest does, and must be asked for.
 constexpr KindName kKinds[] = {
-    {"kernel", Kind::ConcurrentKernel}, {"copy", Kind::Memcpy},
-    {"copy", Kind::MemcpyPeer},         {"set", Kind::Memset},
-    {"memory", Kind::Memory},           {"memory", Kind::MemoryPool},
-    {"sync", Kind::Synchronization},    {"overhead", Kind::Overhead},
+    {"kernel", Kind::ConcurrentKernel, true}, {"copy", Kind::Memcpy, true},
+    {"copy", Kind::MemcpyPeer, true},         {"set", Kind::Memset, true},
+    {"memory", Kind::Memory, true},           {"memory", Kind::MemoryPool, true},
+    {"sync", Kind::Synchronization, false},   {"overhead", Kind::Overhead, false},
 };
 
 // Where records go for which there is no room in the file: CUPTI must have a buffer, some versions
@@ -154,15 +157,21 @@ void choose_calls(Domain domain, bool enable) {
   if (enable && can_choose && !by_exclusion && chosen == 0) functions.cuptiActivityEnable(whole);
 }
 
+bool is_kind_wanted(const char* name, bool usual) {
+  return is_wanted("SONDE_CUDA_KINDS", name, usual) || is_wanted("SONDE_CUDA_KINDS", "all", false);
+}
+
 void switch_kinds(bool enable) {
   for (const KindName& entry : kKinds) {
-    if (!is_wanted("SONDE_CUDA_KINDS", entry.name, true)) continue;
+    // Torch takes its memory in large pieces, and is asked itself what it does with them.
+    const bool usual = entry.usual && !(strcmp(entry.name, "memory") == 0 && torch_is_loaded());
+    if (!is_kind_wanted(entry.name, usual)) continue;
     const auto kind = static_cast<std::uint32_t>(entry.kind);
     enable ? functions.cuptiActivityEnable(kind) : functions.cuptiActivityDisable(kind);
   }
   header().left_out_calls = 0;
-  if (is_wanted("SONDE_CUDA_KINDS", "runtime", true)) choose_calls(Domain::Runtime, enable);
-  if (is_wanted("SONDE_CUDA_KINDS", "driver", true)) choose_calls(Domain::Driver, enable);
+  if (is_kind_wanted("runtime", true)) choose_calls(Domain::Runtime, enable);
+  if (is_kind_wanted("driver", true)) choose_calls(Domain::Driver, enable);
   const auto graphs = static_cast<std::uint32_t>(Kind::GraphTrace);
   if (enable && is_wanted("SONDE_CUDA_GRAPHS", "whole", false)) {
     header().whole_graphs = functions.cuptiActivityEnable(graphs) == kSuccess;
@@ -219,7 +228,7 @@ bool arm() {
     say_status("CUPTI takes no buffers", status);
     return false;
   }
-  if (is_wanted("SONDE_CUDA_KINDS", "kernel", true)) {
+  if (is_kind_wanted("kernel", true)) {
     status = functions.cuptiActivityEnable(static_cast<std::uint32_t>(Kind::ConcurrentKernel));
     if (status != kSuccess) {
       say_status("CUPTI does not trace kernels here", status);
@@ -287,7 +296,7 @@ void resume_collecting() {
 
 void stop_collecting() { switch_kinds(false); }
 
-bool hears_own_calls() { return is_wanted("SONDE_CUDA_KINDS", "driver", true); }
+bool hears_own_calls() { return is_kind_wanted("driver", true); }
 
 void flush(bool forced) {
   functions.cuptiActivityFlushAll(forced ? kFlushForced : 0);

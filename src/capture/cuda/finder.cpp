@@ -149,6 +149,14 @@ bool find_cupti(Use use) {
   return latest == Verdict::Good;
 }
 
+bool torch_is_loaded() {
+  const auto look = [](dl_phdr_info* info, std::size_t, void*) {
+    const char* const slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : nullptr;
+    return slash && strncmp(slash + 1, "libtorch_cuda", 13) == 0 ? 1 : 0;
+  };
+  return dl_iterate_phdr(look, nullptr) != 0;
+}
+
 bool find_driver(Driver& f) {
   void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
   if (!library) return false;
