@@ -21,6 +21,7 @@
 #include "report/views/input_pipeline.hpp"
 #include "report/views/kernel_stats.hpp"
 #include "report/views/kernels.hpp"
+#include "report/views/launches.hpp"
 #include "report/views/lines.hpp"
 #include "report/views/memcpy.hpp"
 #include "report/views/memory.hpp"
@@ -248,6 +249,8 @@ std::vector<ReportView> make_views() {
   views.push_back(sonde_view("kernels", "GPU kernels", kernels_sort_keys(), {}, kernels_view));
   views.push_back(sonde_view("memcpy", "copies and memsets with their bandwidth",
                              memcpy_sort_keys(), {}, memcpy_view));
+  views.push_back(sonde_view("launches", "how long device work waited, and how much was queued", {},
+                             {}, launches_view));
   views.push_back(sonde_view("devices", "GPUs, streams and host threads", devices_sort_keys(), {},
                              devices_view));
   views.push_back(sonde_view("functions", "functions with their calls and their time",
