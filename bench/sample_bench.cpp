@@ -22,7 +22,8 @@ namespace {
 
 constexpr int kRounds = 9;
 
-// Prints the seconds that the work took, start of the interpreter and imports not counted.
+// Prints the seconds that the work took, and its CPU time; start of the interpreter and imports are
+// not counted.
 constexpr const char* kCalls = R"py(
 import sys, time
 def one(x):
@@ -56,10 +57,10 @@ constexpr const char* kMain = R"py(
 if len(sys.argv) > 2:
     print("ready", flush=True)
     sys.stdin.readline()
-begin = time.perf_counter()
+begin, cpu = time.perf_counter(), time.process_time()
 for _ in range(int(sys.argv[1])):
     work()
-print(time.perf_counter() - begin, flush=True)
+print(time.perf_counter() - begin, time.process_time() - cpu, flush=True)
 )py";
 
 std::string real_python() {
@@ -74,21 +75,32 @@ std::string real_python() {
   return out;
 }
 
-double seconds_of(const std::string& command) {
+struct Seconds {
+  double wall = -1;
+  double cpu = -1;
+};
+
+Seconds parse(const char* text) {
+  Seconds out;
+  if (std::sscanf(text, "%lf %lf", &out.wall, &out.cpu) != 2) return {};
+  return out;
+}
+
+Seconds seconds_of(const std::string& command) {
   std::FILE* const pipe = ::popen(command.c_str(), "r");
-  if (!pipe) return -1;
+  if (!pipe) return {};
   char text[256] = {};
   const bool read = std::fgets(text, sizeof text, pipe) != nullptr;
   const int status = ::pclose(pipe);
-  return read && status == 0 ? std::atof(text) : -1;
+  return read && status == 0 ? parse(text) : Seconds{};
 }
 
 // Starts the program, attaches, and lets it begin.
-double attached_seconds(const std::string& python, const std::string& program, int times,
-                        const std::string& folder) {
+Seconds attached_seconds(const std::string& python, const std::string& program, int times,
+                         const std::string& folder) {
   int in[2];
   int out[2];
-  if (::pipe(in) != 0 || ::pipe(out) != 0) return -1;
+  if (::pipe(in) != 0 || ::pipe(out) != 0) return {};
   const pid_t child = ::fork();
   if (child == 0) {
     ::dup2(in[0], 0);
@@ -102,7 +114,7 @@ double attached_seconds(const std::string& python, const std::string& program, i
   ::close(out[1]);
   std::FILE* const lines = ::fdopen(out[0], "r");
   char text[256] = {};
-  double seconds = -1;
+  Seconds seconds;
   if (std::fgets(text, sizeof text, lines)) {
     const pid_t sampler = ::fork();
     if (sampler == 0) {
@@ -112,12 +124,12 @@ double attached_seconds(const std::string& python, const std::string& program, i
     }
     ::usleep(300'000);
     if (::write(in[1], "go\n", 3) == 3 && std::fgets(text, sizeof text, lines)) {
-      seconds = std::atof(text);
+      seconds = parse(text);
     }
     int status = 0;
     ::waitpid(child, nullptr, 0);
     ::waitpid(sampler, &status, 0);  // ends with the program
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) seconds = -1;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) seconds = {};
   }
   std::fclose(lines);
   ::close(in[1]);
@@ -125,13 +137,18 @@ double attached_seconds(const std::string& python, const std::string& program, i
 }
 
 struct Times {
-  std::vector<double> alone;
-  std::vector<double> run;
-  std::vector<double> attached;
+  std::vector<Seconds> alone;
+  std::vector<Seconds> run;
+  std::vector<Seconds> attached;
 };
 
-double smallest(const std::vector<double>& values) {
-  return *std::min_element(values.begin(), values.end());
+Seconds smallest(const std::vector<Seconds>& values) {
+  Seconds out = values.front();
+  for (const Seconds& one : values) {
+    out.wall = std::min(out.wall, one.wall);
+    out.cpu = std::min(out.cpu, one.cpu);
+  }
+  return out;
 }
 
 bool measure(const std::string& python, const std::string& name, const std::string& text,
@@ -148,15 +165,22 @@ bool measure(const std::string& python, const std::string& name, const std::stri
                                              run, python, program, times)));
     all.attached.push_back(attached_seconds(python, program, times, attach));
   }
-  const double alone = smallest(all.alone);
-  if (alone <= 0 || smallest(all.run) <= 0 || smallest(all.attached) <= 0) {
+  const Seconds alone = smallest(all.alone);
+  const Seconds run = smallest(all.run);
+  const Seconds attached = smallest(all.attached);
+  if (alone.cpu <= 0 || run.cpu <= 0 || attached.cpu <= 0) {
     fmt::print("sample_bench: {}: a program failed\n", name);
     return false;
   }
-  const double run = smallest(all.run) / alone;
-  const double attached = smallest(all.attached) / alone;
-  fmt::print("{:<12} alone {:.3f} s, sampled run {:.3f} (bar 1.01), attached {:.3f} (bar 1.02){}\n",
-             name, alone, run, attached, run > 1.01 || attached > 1.02 ? "  ABOVE" : "");
+  const auto show = [&](const char* how, const Seconds& seconds, double bar) {
+    const double wall = seconds.wall / alone.wall;
+    fmt::print(
+        "{:<12} {:<12} {:.3f} times the time alone, bar {:.2f}{}; its CPU time {:.3f} times\n",
+        name, how, wall, bar, wall > bar ? " ABOVE" : "", seconds.cpu / alone.cpu);
+  };
+  fmt::print("{:<12} {:<12} {:.3f} s, CPU {:.3f} s\n", name, "alone", alone.wall, alone.cpu);
+  show("sampled run", run, 1.01);
+  show("attached", attached, 1.02);
   return true;
 }
 
