@@ -86,8 +86,12 @@ def start(wish: Wish) -> Started:
     if MEMORY_LINES in wish.words:
         begin(MEMORY_LINES, "start_memory_lines", MEMORY_GAP, wish.exact_memory)
     if FUNCTION in wish.words and FUNCTION not in _running:
-        _running.add(FUNCTION)
-        started.words.append(FUNCTION)
+        words = [FUNCTION, TIMELINE] if TIMELINE in wish.words else [FUNCTION]
+        _running.update(words)
+        started.words.extend(words)
+    elif TIMELINE in wish.words and TIMELINE not in _running:
+        agent.stop_functions()
+        begin(TIMELINE, "start_functions", True, wish.builtins)
     return started
 
 
@@ -97,6 +101,9 @@ def stop(started: List[str]) -> None:
     for word in reversed(started):
         if not runs:
             pass  # the end of the interpreter came first
+        elif word == TIMELINE and FUNCTION not in started:
+            agent.stop_functions()
+            agent.start_functions(False, True)  # the sums of the recording around this one go on
         elif word in (LINE, _CHOSEN):
             agent.stop_lines()
         elif word == MEMORY_LINES:

@@ -4,7 +4,7 @@ import json
 import os
 import pstats
 
-from support import ROOT, Case, main, needs_memory, needs_reader, python, tables
+from support import ROOT, Case, Events, main, needs_memory, needs_reader, python, tables
 
 FIB = "import sonde\ndef fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
 
@@ -75,6 +75,22 @@ class Profile(Case):
         (table,) = tables(self.path("run"))
         self.assertEqual(table.calls("fib"), 45)
         self.assertFalse(os.path.exists(self.path("ignored")))
+
+    def test_timeline_inside_of_another_recording(self):
+        self.good(
+            "import sonde\ndef before(): pass\ndef inside(): pass\ndef after(): pass\n"
+            "with sonde.profile(folder='run'):\n"
+            "    before()\n"
+            "    with sonde.profile(timeline=True):\n"
+            "        inside()\n"
+            "    after()\n"
+        )
+        (table,) = tables(self.path("run"))
+        self.assertEqual([table.calls(name) for name in ("before", "inside", "after")], [1, 1, 1])
+        names = " ".join(event["name"] for event in Events(self.path("run")).slices())
+        self.assertIn("inside", names)
+        self.assertNotIn("before", names)
+        self.assertNotIn("after", names)
 
     def test_exceptions_pass_and_end_the_recording(self):
         self.good(
