@@ -70,8 +70,9 @@ void remove_old_run(const fs::path& folder) {
   std::vector<fs::path> old;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const fs::path ending = it->path().extension();
-    if (ending == ".sonde" || ending == ".tables" || ending == ".memory" || ending == ".cupti" ||
-        it->path().filename() == kRunFile || it->path().filename() == "notes") {
+    if (ending == ".sonde" || ending == ".tables" || ending == ".samples" || ending == ".memory" ||
+        ending == ".cupti" || it->path().filename() == kRunFile ||
+        it->path().filename() == "notes") {
       old.push_back(it->path());
     }
   }

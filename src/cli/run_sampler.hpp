@@ -47,6 +47,7 @@ class RunSampler {
   void work(pid_t root, const std::string& folder, std::uint64_t max_bytes,
             const RunSamplerOptions& options);
 
+  std::string folder_;
   std::atomic<bool> stop_{false};
   std::vector<std::string> notes_;
   std::thread thread_;

@@ -101,6 +101,7 @@ SampleFile::SampleFile(const PythonProcess& process, const SamplerOptions& sampl
     error_ = writer_.open((stem + ".tables").c_str(), options.max_bytes, number);
     if (error_ == EEXIST) continue;
     if (error_ != 0) return;
+    writer_.set_clock(tables::Clock::Nanoseconds);
     recording_ = std::make_unique<RunFileWriter>(
         stem + ".sonde", name,
         RunFileWriter::Process{number, static_cast<std::uint32_t>(parent_of(pid))});

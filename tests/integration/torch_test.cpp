@@ -125,6 +125,19 @@ TEST_F(TorchRunTest, FindsStepsModulesBatchesAndTheOptimizerByItself) {
   }
 }
 
+TEST_F(TorchRunTest, OperatorsAndSamplesOfAProcessAreOneTrace) {
+  const Trace trace = record({});
+  EXPECT_GT(trace.samples().size(), 0u);
+  Nanos first_step = -1;
+  for (const SliceId slice : all_slices(trace)) {
+    if (trace.slices().kind(slice) == SliceKind::Step) first_step = trace.slices().start(slice);
+  }
+  // Both count from the same moment: torch is imported, then it trains.
+  ASSERT_GE(first_step, 0);
+  EXPECT_LT(trace.samples().front().time, first_step);
+  EXPECT_LT(trace.span_end(), 600'000'000'000);
+}
+
 TEST_F(TorchRunTest, RecordsOnlyWhatIsAskedFor) {
   EXPECT_EQ(record({"--torch", "none"}).operators().size(), 0u);
   const Trace plain = record({"--torch", "operators"});

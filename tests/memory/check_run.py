@@ -44,7 +44,8 @@ class RunTest(unittest.TestCase):
             file.write(SCRIPT)
 
     def sonde(self, *arguments, code=0, env=None):
-        command = [SONDE, "run", "--force", "-o", self.folder + "/run", *arguments]
+        # Not sampled: the files are those of the agent alone.
+        command = [SONDE, "run", "--force", "-o", self.folder + "/run", "--python", "none", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=env)
         self.assertEqual(done.returncode, code, done.stderr)
         return done

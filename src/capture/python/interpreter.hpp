@@ -20,16 +20,19 @@ namespace sonde::python {
 // Events of sys.monitoring do without the frame objects that a profile function is given.
 inline constexpr bool kHasMonitoring = PY_VERSION_HEX >= 0x030C0000;
 
-#if PY_VERSION_HEX < 0x030C0000
-// A borrowed reference; without the calls and counts of PyFrame_GetCode().
+// A borrowed reference; before 3.12, where each call needs it, without the calls and counts of
+// PyFrame_GetCode().
 inline PyCodeObject* code_of(PyFrameObject* frame) {
-#if PY_VERSION_HEX >= 0x030B0000
+#if PY_VERSION_HEX >= 0x030C0000
+  PyCodeObject* const code = PyFrame_GetCode(frame);
+  Py_DECREF(code);  // the frame has a reference of its own
+  return code;
+#elif PY_VERSION_HEX >= 0x030B0000
   return frame->f_frame->f_code;
 #else
   return frame->f_code;
 #endif
 }
-#endif
 
 // A type for objects that only the interpreter holds. True where it is ready already.
 inline bool ready_type(PyTypeObject& type, const char* name, Py_ssize_t size, destructor drop) {

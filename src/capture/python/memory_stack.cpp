@@ -5,9 +5,12 @@
 #include "capture/python/interpreter.hpp"
 #include "sonde/sonde.h"
 #include "trace/tables/format.hpp"
-#if PY_VERSION_HEX >= 0x030E0000
+#if PY_VERSION_HEX >= 0x030C0000
 #define Py_BUILD_CORE 1
+#include <internal/pycore_frame.h>
+#if PY_VERSION_HEX >= 0x030E0000
 #include <internal/pycore_interpframe.h>
+#endif
 #undef Py_BUILD_CORE
 #endif
 

@@ -24,6 +24,10 @@ inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::size_t kBlockBytes = 64 * 1024;
 inline constexpr std::uint32_t kBlockMagic = 0x4B434C42;  // "BLCK"
 
+// What times count: the recorder's ticks, or nanoseconds of the monotonic clock (from outside of
+// the process).
+enum class Clock : std::uint32_t { Ticks = 0, Nanoseconds = 1 };
+
 struct FileHeader {
   char magic[8];  // stored last: a file without it was never begun
   std::uint32_t version;
@@ -34,7 +38,7 @@ struct FileHeader {
   std::uint64_t max_bytes;     // 0: no limit
   std::uint64_t dropped_rows;  // not written: no space, limit reached
   std::uint32_t drop_reason;   // errno of the first loss; 0 where the limit was reached
-  std::uint32_t reserved;
+  Clock clock;
 };
 
 enum class Table : std::uint32_t {

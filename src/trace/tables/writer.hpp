@@ -24,6 +24,10 @@ class Writer {
   // one.
   int open(const char* path, std::uint64_t max_bytes, std::uint32_t pid = 0);
   bool is_open() const { return header_ != nullptr; }
+  // Ticks without a word.
+  void set_clock(Clock clock) {
+    if (header_) header_->clock = clock;
+  }
   // The orderly end: cuts the file to what is used. Rows must not be touched afterwards.
   void close();
   // In a forked child: forgets the file, which is the parent's.

@@ -28,10 +28,20 @@ void add_header_losses(const tables::FileHeader& header, const CompanionContext&
              "Sums and samples that could not be kept, since " + reason, header.dropped_rows);
 }
 
+TickClock nanosecond_clock() {
+  file::FileHeader header{};
+  header.ticks_per_second = 1'000'000'000;
+  return TickClock(header);
+}
+
 class TablesReader : public Companion {
  public:
-  void read(ByteSource& source, const CompanionContext& context) override {
-    const TablesFile file = read_tables_file(source, context.builder);
+  void read(ByteSource& source, const CompanionContext& recording) override {
+    const TablesFile file = read_tables_file(source, recording.builder);
+    const TickClock nanoseconds = nanosecond_clock();
+    const bool own_clock = file.header.clock == tables::Clock::Nanoseconds;
+    const CompanionContext context{own_clock ? nanoseconds : recording.clock, recording.tracks,
+                                   recording.builder, recording.options, recording.clean_end};
     if (file.row_count > 0) {
       TableCodes codes(file, context.builder);
       add_properties(file, codes, context);
