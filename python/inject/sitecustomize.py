@@ -6,7 +6,7 @@ import sys
 
 
 def _leave_path(folder):
-    """sys.path without the folder of this file; and without the entry that an empty rest of PYTHONPATH makes."""
+    """sys.path without the folder of this file."""
     if folder in sys.path:
         sys.path.remove(folder)
     sys.path_importer_cache.pop(folder, None)

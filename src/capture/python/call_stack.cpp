@@ -143,9 +143,14 @@ Function* function_of(Thread& thread, std::uint32_t code) {
   auto* const function = static_cast<Function*>(allocate(thread, sizeof(Function)));
   if (!function) return nullptr;
   init_function(*function, code);
-  function->row =
-      writer().add(tables::Table::Function, tables::FunctionRow{code, thread.id, 0, 0, 0, 0});
-  if (!function->row) function->row = &lost_function;
+  function->row = &lost_function;
+  // Without a row of its own the code has no name: its sums mean nothing.
+  if (code != 0) {
+    const tables::FunctionRow row{code, thread.id, 0, 0, 0, 0};
+    if (tables::FunctionRow* const place = writer().add(tables::Table::Function, row)) {
+      function->row = place;
+    }
+  }
   return thread.index->table.add(hash, {0, code, function}) ? function : nullptr;
 }
 
@@ -168,7 +173,7 @@ Call* add_call(Thread& thread, std::uint32_t code, std::uint64_t key, PyCodeObje
   call->key = key;
   const tables::CallRow row{caller.code, code, thread.id, 0, 0, 0, 0, 0};
   memcpy(&call->pair, &row.caller, sizeof call->pair);
-  call->row = writer().add(tables::Table::Call, row);
+  call->row = code != 0 ? writer().add(tables::Table::Call, row) : nullptr;
   if (!call->row) call->row = &lost_call;
   // A builtin whose definition was freed, where another one lies now: the new one takes its slot.
   if (definition) {

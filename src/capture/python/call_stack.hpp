@@ -13,10 +13,9 @@ namespace sonde::python {
 
 struct Function;
 
-enum CallFlags : std::uint32_t {
-  kEndsProcess = 1,   // os._exit and its like: nothing comes after it
-  kStartsThread = 2,  // there is a thread more after it
-};
+// Flags of calls.
+inline constexpr std::uint32_t kEndsProcess = 1;   // os._exit and its like: nothing comes after it
+inline constexpr std::uint32_t kStartsThread = 2;  // there is a thread more after it
 
 // One function as called by another.
 struct Call {

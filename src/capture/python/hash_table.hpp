@@ -33,9 +33,9 @@ class HashTable {
 
   // False where there is no memory.
   bool add(std::uint64_t hash, Entry entry) {
-    if (count_ * 4 >= capacity() * 3 && !grow()) return false;
+    if ((!places_ || count_ * 4 >= capacity() * 3) && !grow()) return false;
     entry.hash = hash | 1;
-    put(entry);
+    put(places_, mask_, entry);
     ++count_;
     return true;
   }
@@ -56,10 +56,10 @@ class HashTable {
  private:
   std::size_t capacity() const { return places_ ? mask_ + 1 : 0; }
 
-  void put(const Entry& entry) {
-    std::size_t i = entry.hash >> 1 & mask_;
-    while (places_[i].hash != 0) i = (i + 1) & mask_;
-    places_[i] = entry;
+  static void put(Entry* places, std::size_t mask, const Entry& entry) {
+    std::size_t i = entry.hash >> 1 & mask;
+    while (places[i].hash != 0) i = (i + 1) & mask;
+    places[i] = entry;
   }
 
   bool grow() {
@@ -68,11 +68,11 @@ class HashTable {
     const std::size_t wanted = old_capacity ? old_capacity * 2 : 256;
     auto* const places = static_cast<Entry*>(calloc(wanted, sizeof(Entry)));
     if (!places) return false;
+    for (std::size_t i = 0; i < old_capacity; ++i) {
+      if (old[i].hash != 0) put(places, wanted - 1, old[i]);
+    }
     places_ = places;
     mask_ = wanted - 1;
-    for (std::size_t i = 0; i < old_capacity; ++i) {
-      if (old[i].hash != 0) put(old[i]);
-    }
     free(old);
     return true;
   }

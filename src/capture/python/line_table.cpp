@@ -102,7 +102,7 @@ bool is_included(PyCodeObject* code) {
   const std::size_t folder = file[0] == '/' ? 0 : strlen(folder_at_start);
   if (folder + static_cast<std::size_t>(size) + 2 > sizeof path) return false;
   memcpy(path, folder_at_start, folder);
-  memcpy(path + folder, file, static_cast<std::size_t>(size));
+  memcpy(path + folder, file, static_cast<std::size_t>(size) + 1);
   const Prefix* longest = nullptr;
   for (std::size_t i = 0; i < prefix_count; ++i) {
     if (!begins_with(path, folder + static_cast<std::size_t>(size), prefixes[i])) continue;
@@ -258,10 +258,10 @@ tables::LineRow* line_row(LineTable& table, std::int32_t line) {
     const auto count = static_cast<std::uint32_t>(end - first);
     // The numbers of lines come from the program: a jump over millions of lines has no place here.
     if (count > 10'000'000) return nullptr;
-    auto** const rows = static_cast<tables::LineRow**>(calloc(count, sizeof(tables::LineRow*)));
+    auto** const rows = static_cast<tables::LineRow**>(calloc(count, sizeof(void*)));
     if (!rows) return nullptr;
     if (table.count != 0) {
-      memcpy(rows + (table.first - first), table.rows, table.count * sizeof *rows);
+      memcpy(rows + (table.first - first), table.rows, table.count * sizeof(void*));
     }
     free(table.rows);
     table.rows = rows;
@@ -270,7 +270,9 @@ tables::LineRow* line_row(LineTable& table, std::int32_t line) {
   }
   tables::LineRow*& row = table.rows[line - table.first];
   if (!row) {
-    row = writer().add(tables::Table::Line, tables::LineRow{table.code, line, 0, 0, 0, 0});
+    if (table.code != 0) {
+      row = writer().add(tables::Table::Line, tables::LineRow{table.code, line, 0, 0, 0, 0});
+    }
     if (!row) row = &lost_line;
   }
   return row;
