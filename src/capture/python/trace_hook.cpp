@@ -17,7 +17,7 @@ struct Owner {
 bool removing = false;
 bool hooked = false;
 PyInterpreterState* interpreter = nullptr;
-PyThreadState* newest = nullptr;  // thread that has the hook
+std::uint64_t newest = 0;  // number of the newest thread that has the hook; addresses come again
 std::uint32_t other_calls = 0;
 
 void drop_owner(PyObject* object) {
@@ -30,6 +30,10 @@ void drop_owner(PyObject* object) {
 }
 
 PyTypeObject owner_type{};
+
+std::uint64_t newest_state() {
+  return PyThreadState_GetID(PyInterpreterState_ThreadHead(interpreter));
+}
 
 void hook_threads();
 
@@ -52,7 +56,7 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject*) {
     }
     case PyTrace_CALL:
       // A thread that was started stands first in the list.
-      if (__builtin_expect(PyInterpreterState_ThreadHead(interpreter) != newest, 0)) hook_threads();
+      if (__builtin_expect(newest_state() != newest, 0)) hook_threads();
       if (!line_table(code_of(frame))) {
         frame->f_trace_lines = 0;
         // Libraries are loaded by code that is none of the program's.
@@ -81,7 +85,7 @@ bool install(PyThreadState* state) {
 
 void hook_threads() {
   const KeepError keep;
-  newest = PyInterpreterState_ThreadHead(interpreter);
+  newest = newest_state();
   for_each_state([](PyThreadState* state) {
     if (!install(state)) PyErr_Clear();
     return true;
@@ -105,7 +109,7 @@ bool install_line_hook() {
   hooked = true;
   visit_foreign_threads(hook_foreign_thread);
   interpreter = PyInterpreterState_Get();
-  newest = PyInterpreterState_ThreadHead(interpreter);
+  newest = newest_state();
   return for_each_state(install);
 }
 
