@@ -48,6 +48,8 @@ class PythonProcess {
   // Stops are allowed, as far as is known.
   bool stops() const { return options_.stop && !refused_; }
   bool has_native() const { return unwinder_ != nullptr; }
+  // How long threads were held still, of all processes that share the stopper.
+  std::uint64_t stopped_nanos() const { return stopper_.stopped_nanos(); }
 
  private:
   struct Known {

@@ -201,7 +201,6 @@ void SampleFile::add(const ThreadSample& sample) {
 
 void SampleFile::tell(const PythonProcess& process, const SamplingStats& stats, double rate,
                       std::uint64_t own_cpu_nanos, bool ended) {
-  (void)process;
   property("sampling.actual_rate", fixed(rate, rate < 10 ? 2 : 1));
   property("sampling.rounds", std::to_string(stats.rounds));
   property("sampling.missed_rounds", std::to_string(stats.missed_rounds));
@@ -220,6 +219,8 @@ void SampleFile::tell(const PythonProcess& process, const SamplingStats& stats, 
   if (seconds > 0) {
     property("sampling.own_cpu_percent",
              fixed(static_cast<double>(own_cpu_nanos) / 1e7 / seconds, 2));
+    property("sampling.stopped_percent",
+             fixed(static_cast<double>(process.stopped_nanos()) / 1e7 / seconds, 2));
   }
   if (recording_) recording_->touch();
   if (!ended) return;

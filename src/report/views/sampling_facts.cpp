@@ -22,6 +22,7 @@ struct SamplingTotals {
   double lowest_rate = -1;
   double highest_rate = -1;
   double own_cpu = 0;
+  double stopped = 0;
   std::int64_t processes = 0;
   std::map<std::string_view, std::int64_t> counts;
 };
@@ -81,6 +82,7 @@ void add(SamplingTotals& totals, const TraceMeta& meta) {
   }
   // One sampler serves all processes: its cost is told by each of them.
   totals.own_cpu = std::max(totals.own_cpu, real(property(meta, "sampling.own_cpu_percent")));
+  totals.stopped = std::max(totals.stopped, real(property(meta, "sampling.stopped_percent")));
   for (const Count& count : kCounts) {
     const std::string_view text = property(meta, count.key);
     std::int64_t value = 0;
@@ -118,6 +120,7 @@ std::vector<Block> sampling_blocks(RunTraces traces) {
     }
   }
   facts.push_back({"own_cpu_percent", "Sampler's CPU", totals.own_cpu, CellType::Percent, ""});
+  facts.push_back({"stopped_percent", "Threads held still", totals.stopped, CellType::Percent, ""});
   if (!totals.idle.empty()) {
     facts.push_back({"idle", "Idle threads", totals.idle, CellType::Text, ""});
   }
