@@ -1,5 +1,7 @@
 #include "sampler/code_cache.hpp"
 
+#include <algorithm>
+
 namespace sonde {
 namespace {
 
@@ -45,6 +47,11 @@ CodeCache::Entry* CodeCache::read_code(Address code, const Identity& identity) {
   // A program that makes code without end: begin anew.
   if (entries_.size() >= kMaxEntries) entries_.clear();
   return &(entries_[code] = std::move(entry));
+}
+
+bool CodeCache::knows(const std::vector<RawFrame>& frames) const {
+  return std::all_of(frames.begin(), frames.end(),
+                     [&](const RawFrame& frame) { return entries_.contains(frame.code); });
 }
 
 bool CodeCache::resolve(const std::vector<RawFrame>& frames, std::vector<SampledFrame>& out) {

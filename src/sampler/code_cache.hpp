@@ -39,6 +39,9 @@ class CodeCache {
   bool resolve(const std::vector<RawFrame>& frames, std::vector<SampledFrame>& out,
                std::vector<bool>& entries);
 
+  // Nothing of these frames has to be read for the first time.
+  bool knows(const std::vector<RawFrame>& frames) const;
+
   // One for all functions that are named alike.
   const FunctionInfo* intern(FunctionInfo info);
   std::size_t size() const { return entries_.size(); }

@@ -153,9 +153,12 @@ bool PythonProcess::read_now(const PythonThread& thread) {
   locals_.clear();
   const StackReader::Outcome outcome = reader_.read_stack(thread.state, raw_);
   if (outcome == StackReader::Outcome::Broken) return false;
+  holds_lock_ = reader_.lock_holder(thread.interpreter) == thread.state;
+  // The frames are copied: where all their functions are known the thread need not wait for the
+  // look whether they still are what they were.
+  if (!unwinder_ && !options_.locals && codes_.knows(raw_)) stopper_.release();
   if (!codes_.resolve(raw_, frames_, entries_)) return false;
   if (outcome == StackReader::Outcome::Cut) ++stats_.cut;
-  holds_lock_ = reader_.lock_holder(thread.interpreter) == thread.state;
   // A frame that was left out would put the variables of all behind it in the wrong place.
   if (options_.locals && raw_.size() == frames_.size()) read_locals();
   return true;
