@@ -205,6 +205,7 @@ int TopCommand::run() {
         show();
       }
       const std::uint64_t next = std::min(sampler.next_time(), end);
+      sampler.settle(next);
       if (!terminal.ok()) {
         const timespec until{static_cast<time_t>(next / 1'000'000'000),
                              static_cast<long>(next % 1'000'000'000)};

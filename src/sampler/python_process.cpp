@@ -175,8 +175,10 @@ bool PythonProcess::read_stopped(const PythonThread& thread, pid_t task, bool& a
     case ThreadStopper::Outcome::Gone:
       return false;
     case ThreadStopper::Outcome::Late:
+      // It is not on a processor, or in the kernel: before it runs Python again it will stop. Until
+      // then its frames stay as they are.
       ++stats_.late;
-      return false;
+      return read_now(thread);
     case ThreadStopper::Outcome::Refused:
       ++stats_.refused;
       refused_ = errno == EPERM && stats_.refused > 3 && stopper_.stops() == 0;

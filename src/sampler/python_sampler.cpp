@@ -173,7 +173,14 @@ void PythonSampler::run(const std::atomic<bool>& stop, std::uint64_t end,
       while (!stop.load() && monotonic_nanos() < end) sleep_until(end);
       break;
     }
+    settle(next);
     sleep_until(next);
+  }
+}
+
+void PythonSampler::settle(std::uint64_t time) {
+  while (!stopper_.release_late() && monotonic_nanos() + kMillisecond < time) {
+    sleep_until(monotonic_nanos() + kMillisecond);
   }
 }
 

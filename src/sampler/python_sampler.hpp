@@ -50,6 +50,9 @@ class PythonSampler {
   // calls `after_round` behind each.
   void run(const std::atomic<bool>& stop, std::uint64_t end,
            const std::function<void()>& after_round = {});
+  // Threads that stopped late are let go as soon as they do, until `time` at most. To be called
+  // before a pause.
+  void settle(std::uint64_t time);
   // The last words to all sinks.
   void finish();
 
