@@ -16,32 +16,33 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from ._benchmark import StepCost, benchmark
     from ._decorators import Timing, lines, memory, time, timings
+    from ._marks import Counter, counter, flush, last_step, marker, name_thread, step
     from ._native import why_not
     from ._profile import profile, start, stop
     from ._program import ReportError
-    from ._scopes import Counter, counter, flush, last_step, marker, name_thread, scope, step
+    from ._scopes import scope
     from ._totals import Totals
 
 # Where each name lies. They are loaded when they are used: the agent alone, as in the children of
 # `sonde run`, needs none of them.
 _HOMES = {
-    "Counter": "_scopes",
+    "Counter": "_marks",
     "ReportError": "_program",
     "StepCost": "_benchmark",
     "Timing": "_decorators",
     "Totals": "_totals",
     "benchmark": "_benchmark",
-    "counter": "_scopes",
-    "flush": "_scopes",
-    "last_step": "_scopes",
+    "counter": "_marks",
+    "flush": "_marks",
+    "last_step": "_marks",
     "lines": "_decorators",
-    "marker": "_scopes",
+    "marker": "_marks",
     "memory": "_decorators",
-    "name_thread": "_scopes",
+    "name_thread": "_marks",
     "profile": "_profile",
     "scope": "_scopes",
     "start": "_profile",
-    "step": "_scopes",
+    "step": "_marks",
     "stop": "_profile",
     "time": "_decorators",
     "timings": "_decorators",

@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import Callable, NamedTuple, Optional, TextIO, Type
 
-from ._scopes import Counter
+from ._marks import Counter
 
 SKIPPED_STEPS = 10
 

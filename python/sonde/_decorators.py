@@ -10,7 +10,8 @@ from typing import Any, Callable, Dict, Optional, TypeVar, Union, overload
 
 from . import _modes, _totals
 from ._native import agent
-from ._scopes import scope, wrap
+from ._scopes import scope
+from ._wrapping import wrap
 
 F = TypeVar("F", bound=Callable[..., Any])
 

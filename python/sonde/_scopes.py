@@ -1,19 +1,18 @@
-"""What a program says of itself: scopes, steps, counters and markers."""
+"""What a program says of itself: scopes."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import itertools
 import sys
-import threading
 from contextvars import ContextVar
 from types import FrameType, TracebackType
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar, Union, cast
 
 from ._lanes import Lanes
 from ._native import agent
+from ._wrapping import wrap
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -264,178 +263,6 @@ class scope:
                 opened._end()
 
         return cast(F, wrap(function, before, after))
-
-
-def wrap(function: Any, before: Callable[[bool], Any], after: Callable[[Any], None]) -> Any:
-    """The function with something around each of its calls; with its name and signature.
-
-    before(apart) is called first and gives what after() is called with at the end. A coroutine is
-    wrapped from its first step to its last one, a generator at each of its steps.
-    """
-    if isinstance(function, (staticmethod, classmethod)):
-        return type(function)(wrap(function.__func__, before, after))
-    if not callable(function) or isinstance(function, type):
-        raise TypeError("only functions and methods can be decorated, not %r" % (function,))
-
-    if inspect.iscoroutinefunction(function):
-
-        @functools.wraps(function)
-        async def in_coroutine(*arguments: Any, **keywords: Any) -> Any:
-            state = before(True)
-            try:
-                return await function(*arguments, **keywords)
-            finally:
-                after(state)
-
-        return in_coroutine
-
-    if inspect.isasyncgenfunction(function):
-
-        @functools.wraps(function)
-        async def in_async_generator(*arguments: Any, **keywords: Any) -> Any:
-            inner = function(*arguments, **keywords)
-            resume = inner.__anext__
-            given: Tuple[Any, ...] = ()
-            try:
-                while True:
-                    state = before(True)
-                    try:
-                        value = await resume(*given)
-                    except StopAsyncIteration:
-                        return
-                    finally:
-                        after(state)
-                    try:
-                        sent = yield value
-                        resume, given = inner.asend, (sent,)
-                    except GeneratorExit:
-                        raise
-                    except BaseException as error:
-                        resume, given = inner.athrow, (error,)
-            finally:
-                await inner.aclose()
-
-        return in_async_generator
-
-    if inspect.isgeneratorfunction(function):
-
-        @functools.wraps(function)
-        def in_generator(*arguments: Any, **keywords: Any) -> Any:
-            inner = function(*arguments, **keywords)
-            resume = inner.send
-            given: Any = None
-            try:
-                while True:
-                    state = before(False)
-                    try:
-                        value = resume(given)
-                    except StopIteration as stop:
-                        return stop.value
-                    finally:
-                        after(state)
-                    try:
-                        given = yield value
-                        resume = inner.send
-                    except GeneratorExit:
-                        raise
-                    except BaseException as error:
-                        resume, given = inner.throw, error
-            finally:
-                inner.close()
-
-        return in_generator
-
-    @functools.wraps(function)
-    def in_function(*arguments: Any, **keywords: Any) -> Any:
-        state = before(False)
-        try:
-            return function(*arguments, **keywords)
-        finally:
-            after(state)
-
-    return in_function
-
-
-def step() -> None:
-    """Ends the running step and begins the next one: for the top of a training loop."""
-    torch = sys.modules.get("sonde._torch")
-    if torch is not None:
-        torch.name_own_steps()
-    agent.step()
-
-
-def last_step() -> None:
-    """Ends the running step and begins none: for behind the loop."""
-    agent.last_step()
-
-
-def flush() -> None:
-    """Sees to it that everything so far survives a crash of the machine, not only of the program."""
-    agent.flush()
-
-
-def name_thread(name: str) -> None:
-    """Names the calling thread in reports."""
-    agent.name_thread(_text(name))
-
-
-def _text(value: Any) -> str:
-    """A text that the agent takes: valid UTF-8, without zero bytes."""
-    return str(value).encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
-
-
-class Counter:
-    """A number over time, as counter() gives it. It keeps its value also while nothing records."""
-
-    __slots__ = ("name", "domain", "_value", "_guard")
-
-    def __init__(self, name: str, domain: Optional[str] = None) -> None:
-        self.name = _text(name)
-        self.domain = _text(domain) if domain is not None else None
-        self._value: Union[int, float] = 0
-        self._guard = threading.Lock()
-
-    @property
-    def value(self) -> Union[int, float]:
-        return self._value
-
-    def set(self, value: Union[int, float]) -> None:
-        """The value from now on."""
-        self._value = value
-        if _recording():
-            agent.counter(self.name, value if isinstance(value, int) else float(value), self.domain)
-
-    def add(self, delta: Union[int, float] = 1) -> None:
-        """Adds to the value; safe from several threads."""
-        with self._guard:
-            self.set(self._value + delta)
-
-    def __iadd__(self, delta: Union[int, float]) -> "Counter":
-        self.add(delta)
-        return self
-
-    def __isub__(self, delta: Union[int, float]) -> "Counter":
-        self.add(-delta)
-        return self
-
-
-_counters: Dict[Tuple[str, Optional[str]], Counter] = {}
-
-
-def counter(name: str, domain: Optional[str] = None) -> Counter:
-    """The counter of this name: always the same object."""
-    found = _counters.get((name, domain))
-    if found is None:
-        found = _counters.setdefault((name, domain), Counter(name, domain))
-    return found
-
-
-def marker(name: str, domain: Optional[str] = None, scope: str = "thread") -> None:
-    """A moment. scope: "thread", "process" or "global", how far it reaches."""
-    letter = {"thread": "t", "process": "p", "global": "g", "t": "t", "p": "p", "g": "g"}.get(scope)
-    if letter is None:
-        raise ValueError("scope must be 'thread', 'process' or 'global', not %r" % (scope,))
-    agent.marker(_text(name), _text(domain) if domain is not None else None, letter)
 
 
 def open_scopes() -> List[str]:
