@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "report/views/rows.hpp"
+#include "trace/properties.hpp"
 
 namespace sonde {
 namespace {
@@ -26,13 +27,6 @@ struct SamplingTotals {
   std::int64_t processes = 0;
   std::map<std::string_view, std::int64_t> counts;
 };
-
-std::string_view property(const TraceMeta& meta, std::string_view key) {
-  for (const auto& [name, value] : meta.properties) {
-    if (name == key) return value;
-  }
-  return {};
-}
 
 double real(std::string_view text) { return std::strtod(std::string(text).c_str(), nullptr); }
 
@@ -68,23 +62,23 @@ constexpr Count kCounts[] = {
 };
 
 void add(SamplingTotals& totals, const TraceMeta& meta) {
-  const std::string_view method = property(meta, "sampling.method");
+  const std::string method = plain_property(meta, "sampling.method");
   if (method.empty()) return;
   ++totals.processes;
   add_once(totals.methods, method);
-  add_once(totals.versions, property(meta, "python.version"));
-  totals.asked_rate = property(meta, "sampling.asked_rate");
-  totals.idle = property(meta, "sampling.idle");
-  if (const std::string_view rate = property(meta, "sampling.actual_rate"); !rate.empty()) {
+  add_once(totals.versions, plain_property(meta, "python.version"));
+  totals.asked_rate = plain_property(meta, "sampling.asked_rate");
+  totals.idle = plain_property(meta, "sampling.idle");
+  if (const std::string rate = plain_property(meta, "sampling.actual_rate"); !rate.empty()) {
     const double value = real(rate);
     if (totals.lowest_rate < 0 || value < totals.lowest_rate) totals.lowest_rate = value;
     if (value > totals.highest_rate) totals.highest_rate = value;
   }
   // One sampler serves all processes: its cost is told by each of them.
-  totals.own_cpu = std::max(totals.own_cpu, real(property(meta, "sampling.own_cpu_percent")));
-  totals.stopped = std::max(totals.stopped, real(property(meta, "sampling.stopped_percent")));
+  totals.own_cpu = std::max(totals.own_cpu, real(plain_property(meta, "sampling.own_cpu_percent")));
+  totals.stopped = std::max(totals.stopped, real(plain_property(meta, "sampling.stopped_percent")));
   for (const Count& count : kCounts) {
-    const std::string_view text = property(meta, count.key);
+    const std::string text = plain_property(meta, count.key);
     std::int64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     totals.counts[count.key] += std::max<std::int64_t>(0, value);
