@@ -31,6 +31,15 @@ def call_heavy():
     return total + build(100000)
 
 
+def call_heavy_piece():
+    """A thirtieth of it."""
+    total = 0
+    for i in range(33000):
+        total = one_line(total)
+    recursive(18)
+    return total + build(3300)
+
+
 TEXT = "the quick brown fox jumps over 13 lazy dogs, 27 times on 2024-05-17; mail fox@example.org " * 8
 WORD = re.compile(r"\b[a-z]+\b")
 DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
@@ -60,10 +69,15 @@ def document(i):
     return {"id": i, "name": "item %d" % i, "values": [i * 0.5, i * 0.25, float(i)], "tags": ["a", "b", str(i)]}
 
 
-def typical():
+def typical_piece():
+    """A thirtieth of typical()."""
+    return typical(50)
+
+
+def typical(count=1500):
     """JSON both ways, regular expressions, small loops over numbers."""
     found = 0
-    for i in range(1500):
+    for i in range(count):
         text = json.dumps([document(i), document(i + 1)])
         back = json.loads(text)
         found += len(back[0]["values"])
