@@ -27,6 +27,7 @@
 #include "report/views/memory.hpp"
 #include "report/views/memory_lines.hpp"
 #include "report/views/memory_profile.hpp"
+#include "report/views/modules.hpp"
 #include "report/views/objects.hpp"
 #include "report/views/operators.hpp"
 #include "report/views/overview.hpp"
@@ -249,6 +250,10 @@ std::vector<ReportView> make_views() {
   views.push_back(sonde_view("kernels", "GPU kernels", kernels_sort_keys(), {}, kernels_view));
   views.push_back(sonde_view("memcpy", "copies and memsets with their bandwidth",
                              memcpy_sort_keys(), {}, memcpy_view));
+  views.push_back(
+      sonde_view("modules", "host and device time by module of the network",
+                 {"device_total", "device_self", "host_total", "host_self", "calls", "name"}, {},
+                 modules_view));
   views.push_back(sonde_view("launches", "how long device work waited, and how much was queued", {},
                              {}, launches_view));
   views.push_back(sonde_view("devices", "GPUs, streams and host threads", devices_sort_keys(), {},
