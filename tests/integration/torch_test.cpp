@@ -58,21 +58,27 @@ std::size_t count_of(const Trace& trace, SliceKind kind) {
   return count;
 }
 
-TEST_F(TorchRunTest, SeesTheOperatorsThatTorchsProfilerSees) {
+std::map<std::string, int> operators_of_profiler() {
   const ProcessResult peer = run_process({kPython, kTraining, "--profile"});
-  ASSERT_EQ(peer.status, 0) << peer.err;
-  std::map<std::string, int> expected;
+  EXPECT_EQ(peer.status, 0) << peer.err;
+  std::map<std::string, int> out;
   std::istringstream lines(peer.out);
   for (std::string name, count; std::getline(lines, name, '\t') && std::getline(lines, count);) {
-    expected[name] = std::stoi(count);
+    out[name] = std::stoi(count);
   }
-  ASSERT_GT(expected.size(), 20u) << peer.out;
+  return out;
+}
 
+TEST_F(TorchRunTest, SeesTheOperatorsThatTorchsProfilerSees) {
   const Trace trace = record({"--torch", "operators,shapes"});
   std::map<std::string, int> seen;
   for (std::size_t i = 0; i < trace.operators().size(); ++i) {
     ++seen[std::string(trace.name(trace.operators().key(i)))];
   }
+  ASSERT_GT(seen.size(), 20u);
+  // torch.profiler itself loses an event now and then.
+  std::map<std::string, int> expected;
+  for (int tries = 0; tries < 3 && expected != seen; ++tries) expected = operators_of_profiler();
   EXPECT_EQ(seen, expected);
 }
 
