@@ -125,14 +125,9 @@ int AttachCommand::run() {
     return kExitFailure;
   }
   const std::vector<std::string> command = command_of(*process);
-  const Result<RunFolderWriter> folder = RunFolderWriter::make(output_, command, force_);
+  const Result<RunFolderWriter> folder = RunFolderWriter::begin(output_, command, force_);
   if (!folder) {
     print_error(folder.error().text());
-    return kExitFailure;
-  }
-  if (!folder->write_start()) {
-    print_error(fmt::format("{}: cannot write run.json: {}", folder->path(), ::strerror(errno)));
-    folder->remove();
     return kExitFailure;
   }
 

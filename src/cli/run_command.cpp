@@ -115,14 +115,9 @@ int RunCommand::run() {
   if (!wrong) wrong = sampling_.check();
   if (wrong) return report_failure(*wrong, "run");
 
-  const Result<RunFolderWriter> folder = RunFolderWriter::make(output_, command_, force_);
+  const Result<RunFolderWriter> folder = RunFolderWriter::begin(output_, command_, force_);
   if (!folder) {
     print_error(folder.error().text());
-    return kExitFailure;
-  }
-  if (!folder->write_start()) {
-    print_error(fmt::format("{}: cannot write run.json: {}", folder->path(), ::strerror(errno)));
-    folder->remove();
     return kExitFailure;
   }
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -80,6 +81,16 @@ void remove_old_run(const fs::path& folder) {
 }
 
 }  // namespace
+
+Result<RunFolderWriter> RunFolderWriter::begin(const std::string& path,
+                                               const std::vector<std::string>& command,
+                                               bool force) {
+  Result<RunFolderWriter> out = make(path, command, force);
+  if (!out || out->write(std::nullopt, std::nullopt)) return out;
+  const std::string reason = std::string("cannot write run.json: ") + std::strerror(errno);
+  out->remove();
+  return Error{ErrorCode::IoError, reason, out->path(), {}, {}};
+}
 
 Result<RunFolderWriter> RunFolderWriter::make(const std::string& path,
                                               const std::vector<std::string>& command, bool force) {

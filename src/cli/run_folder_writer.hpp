@@ -14,16 +14,16 @@ namespace sonde {
 class RunFolderWriter {
  public:
   // `path` empty: a new folder below sonde-runs/, named after the program and the time. A folder
-  // that holds something is refused, unless `force`: then an older run in it is removed.
-  static Result<RunFolderWriter> make(const std::string& path,
-                                      const std::vector<std::string>& command, bool force);
+  // that holds something is refused, unless `force`: then an older run in it is removed. run.json
+  // is there afterwards.
+  static Result<RunFolderWriter> begin(const std::string& path,
+                                       const std::vector<std::string>& command, bool force);
 
   const std::string& path() const { return path_; }  // as the user would write it
   const std::string& full_path() const { return full_path_; }
   std::int64_t start() const { return start_; }
 
   // What run.json says from now on. False where it cannot be written; errno tells why.
-  bool write_start() const { return write(std::nullopt, std::nullopt); }
   bool write_end(int exit_code, std::optional<int> signal) const {
     return write(exit_code, signal);
   }
@@ -33,6 +33,8 @@ class RunFolderWriter {
 
  private:
   RunFolderWriter() = default;
+  static Result<RunFolderWriter> make(const std::string& path,
+                                      const std::vector<std::string>& command, bool force);
   bool write(std::optional<int> exit_code, std::optional<int> signal) const;
 
   std::string path_;

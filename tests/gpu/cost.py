@@ -9,20 +9,7 @@ import time
 import torch
 from torch import nn
 
-
-def linear_loop():
-    torch.manual_seed(1)
-    layers = []
-    for _ in range(20):
-        layers += [nn.Linear(64, 64), nn.ReLU()]
-    net = nn.Sequential(*layers).cuda()
-    inputs = torch.randn(32, 64, device="cuda")
-
-    def step():
-        net.zero_grad(set_to_none=True)
-        net(inputs).sum().backward()
-
-    return step
+from linear_loop import linear_loop
 
 
 def resnet_loop():

@@ -8,7 +8,8 @@ import statistics
 import time
 
 import torch
-from torch import nn
+
+from linear_loop import linear_loop
 
 KERNEL, COPY, SET, DRIVER, RUNTIME, OVERHEAD, SYNC, MEMORY, POOL = 10, 1, 2, 4, 5, 17, 38, 49, 50
 LAUNCHES = ("cudaLaunch", "cudaMemcpy", "cudaMemset", "cudaGraphLaunch", "cuLaunch", "cuMemcpy", "cuMemset")
@@ -22,22 +23,7 @@ def load_cupti():
     raise SystemExit("no libcupti is loaded")
 
 
-def make_step():
-    torch.manual_seed(1)
-    layers = []
-    for _ in range(20):
-        layers += [nn.Linear(64, 64), nn.ReLU()]
-    net = nn.Sequential(*layers).cuda()
-    inputs = torch.randn(32, 64, device="cuda")
-
-    def step():
-        net.zero_grad(set_to_none=True)
-        net(inputs).sum().backward()
-
-    return step
-
-
-step = make_step()
+step = linear_loop()
 for _ in range(100):
     step()
 torch.cuda.synchronize()

@@ -12,6 +12,7 @@
 
 #include "import/input/byte_source.hpp"
 #include "import/loader.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/process.hpp"
 #include "trace/trace.hpp"
 
@@ -20,17 +21,6 @@ namespace sonde::testing {
 // A folder for a run, gone with the object.
 class RunFolder {
  public:
-  RunFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "sonde-gpu-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~RunFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  RunFolder(const RunFolder&) = delete;
-  RunFolder& operator=(const RunFolder&) = delete;
-
   const std::string& path() const { return path_; }
 
   // The files with that ending, sorted.
@@ -44,7 +34,8 @@ class RunFolder {
   }
 
  private:
-  std::string path_;
+  test::ScratchFolder folder_;
+  std::string path_ = folder_.path().string();
 };
 
 // The fake program under the fake driver and CUPTI, as `sonde run` would start it.

@@ -470,12 +470,12 @@ class Objects(unittest.TestCase):
         assert found["__main__.Thing"] == (1234, 1234 * sys.getsizeof(things[0])), found["__main__.Thing"]
         assert found["__main__.Odd"][0] == 1
         def rule():
-            seen, todo = {}, [o for o in gc.get_objects() if not type(o).__name__ == "frame"]
-            while todo:
-                o = todo.pop()
+            seen, pending = {}, [o for o in gc.get_objects() if not type(o).__name__ == "frame"]
+            while pending:
+                o = pending.pop()
                 if id(o) in seen: continue
                 seen[id(o)] = o
-                todo += [r for r in gc.get_referents(o) if not gc.is_tracked(r)] if type(o).__flags__ & (1 << 14) else []
+                pending += [r for r in gc.get_referents(o) if not gc.is_tracked(r)] if type(o).__flags__ & (1 << 14) else []
             sums = {}
             for o in seen.values():
                 name = type(o).__module__ + "." + type(o).__qualname__
