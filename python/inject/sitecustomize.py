@@ -89,6 +89,20 @@ def _start(agent, words, package):
         agent.start_functions("timeline" in words)
 
 
+class _PackageFinder:
+    """Lets a recorded program import Sonde's package where none is installed; sys.path stays as it is."""
+
+    def __init__(self, package):
+        self.package = package
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "sonde" or sys.version_info < (3, 9):
+            return None
+        from _frozen_importlib_external import PathFinder
+
+        return PathFinder.find_spec(name, [self.package])
+
+
 class _TorchWatch:
     """Loads what records torch when a program imports it, and not before: most programs never do."""
 
@@ -141,6 +155,8 @@ def _begin():
                       "Sonde again, or run: pip install sonde" % (version, sys.executable))
         except Exception as error:
             _note("%s was not recorded: %s" % (sys.executable, error))
+    if os.environ.get("SONDE_RUN_DIR"):
+        sys.meta_path.append(_PackageFinder(package))
     if os.environ.get("SONDE_TORCH", "none") != "none" and os.environ.get("SONDE_RUN_DIR"):
         _watch_torch(package)
     return missing
