@@ -87,6 +87,16 @@ TEST_P(PythonAgentTest, CopesWithDepthBreadthAndShortLivedCode) {
 }
 TEST_P(PythonAgentTest, RecordsThreadsThatWereBornInC) { scenario("threads_that_were_born_in_c"); }
 TEST_P(PythonAgentTest, KeepsTheLimitAndTheTimelineApart) { scenario("limits_and_changes"); }
+TEST_P(PythonAgentTest, LetsTheProgramImportThePackage) {
+  const std::string script =
+      "import sys; path = list(sys.path); import sonde; sonde.step(); print(path == sys.path)";
+  const ProcessResult result =
+      run_process({SONDE_BINARY, "run", "-q", "-o", (folder_.path() / "run").string(), "--",
+                   GetParam(), "-c", script},
+                  {}, {{"PYTHONPATH", ""}, {"PYTHONDONTWRITEBYTECODE", "1"}});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.out, "True\n");
+}
 TEST_P(PythonAgentTest, MayStartLateAndAgain) { scenario("starts_late_and_again"); }
 
 std::string test_name(const ::testing::TestParamInfo<std::string>& parameter) {
