@@ -14,7 +14,7 @@ import sys
 import threading
 import weakref
 
-_DEFAULT = "operators,shapes,modules,steps"
+_DEFAULT = "operators,shapes,lines,modules,steps"
 _state = {"operators": "torch was not imported"}
 _library = None
 
@@ -68,7 +68,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 def watch(library, wanted=None, agent=None):
     """Starts recording when torch is imported, or now if it is. `library` is the path of libsonde_torch.so; `agent` the native
-    module, which modules need. Returns what waits for the import, or None."""
+    module, which lines and modules need. Returns what waits for the import, or None."""
     words = set((wanted or os.environ.get("SONDE_TORCH") or _DEFAULT).split(","))
 
     def begin():
@@ -107,6 +107,7 @@ def _begin(library, words, agent):
         _state["operators"] = "off: torch %s has no callbacks that Sonde knows (%s)" % (torch.__version__, os.strerror(error))
         return
     if "operators" in words:
+        _state["lines"] = _start_lines(agent) if "lines" in words else "off"
         _start_operators(torch, words)
     _share_gpu(torch)
     if "modules" in words and agent is not None:
@@ -121,6 +122,18 @@ def _loaded_library(name):
             if path[1] and name in os.path.basename(path[2]):
                 return "/" + path[2]
     return None
+
+
+def _start_lines(agent):
+    """Each outermost operator is recorded with its place in the program."""
+    if agent is None:
+        return "off: there is no agent for this Python"
+    try:
+        address = agent.start_places()
+    except (AttributeError, OSError) as error:
+        return "off: %s" % error
+    _library.sonde_torch_places(ctypes.c_void_p(address))
+    return "on"
 
 
 def _start_operators(torch, words):

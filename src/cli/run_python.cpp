@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kMaxNotes = 20;
-constexpr const char* kTorchParts = "operators,shapes,modules,steps";
+constexpr const char* kTorchParts = "operators,shapes,lines,modules,steps";
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -61,8 +61,9 @@ void RunPython::define(Options& options) {
   Option& torch = options.text(
       torch_, "--torch", "PARTS",
       "what is recorded where torch is imported, separated by commas: 'operators', 'shapes' of "
-      "their inputs, 'modules', 'steps' (an optimizer's step ends one), 'none'");
-  torch.choices = {"operators", "shapes", "modules", "steps", "none"};
+      "their inputs, 'lines' that called them, 'modules', 'steps' (an optimizer's step ends one), "
+      "'none'");
+  torch.choices = {"operators", "shapes", "lines", "modules", "steps", "none"};
   torch.default_text = kTorchParts;
   Option& include = options.text(
       include_, "--include", "PATHS",
@@ -96,11 +97,11 @@ std::optional<Error> RunPython::prepare(Program::Environment& environment) {
   }
   const std::string torch = torch_.empty() ? kTorchParts : torch_;
   for (const std::string& part : split(torch, ',')) {
-    if (part != "operators" && part != "shapes" && part != "modules" && part != "steps" &&
-        torch != "none") {
+    if (part != "operators" && part != "shapes" && part != "lines" && part != "modules" &&
+        part != "steps" && torch != "none") {
       return usage_error(
-          fmt::format("--torch takes operators, shapes, modules and steps, separated by commas, or "
-                      "none, not '{}'",
+          fmt::format("--torch takes operators, shapes, lines, modules and steps, separated by "
+                      "commas, or none, not '{}'",
                       part));
     }
   }

@@ -213,6 +213,7 @@ void TraceBuilder::nest(unsigned threads) {
     trace_.python_.seal(s.size());
     trace_.collectives_.seal(s.size());
     trace_.categories_.seal(s.size());
+    trace_.places_.seal(s.size());
     trace_.shared_arguments_.seal(s.size());
   };
   std::vector<std::jthread> helpers;

@@ -65,6 +65,7 @@ class TraceBuilder {
   void add_category(SliceId slice, StringId category) {
     trace_.categories_.append(slice, category);
   }
+  void add_place(SliceId slice, StackId place) { trace_.places_.append(slice, place); }
   void add_argument(const SliceArg& argument) { trace_.arguments_.append(argument); }
   ArgumentSetId intern_arguments(std::span<const SetArg> list) {
     return trace_.shared_arguments_.intern(list);

@@ -142,6 +142,7 @@ void TraceCopier::copy_rows(SliceId from, SliceId to) {
   }
   if (const StringId* category = from_.categories().find(from))
     to_.add_category(to, string(*category));
+  if (const StackId* place = from_.places().find(from)) to_.add_place(to, stack(*place));
   copy_arguments(from_.arguments(), from, to);
   if (const ArgumentSetId set = argument_set(from); set.valid()) to_.share_arguments(to, set);
 }

@@ -92,23 +92,29 @@ enum class RecordType : std::uint8_t {
   Slice = 1,  // a start, b end, c id (kind Step: the number of the step); kind in `extra`
   AsyncSlice =
       2,  // a start, b end, c id: not nested with the thread's slices; AsyncKind in `extra`
-  AsyncBegin = 3,    // a time, b id: paired with AsyncEnd by domain, name and id
-  AsyncEnd = 4,      // a time, b id
-  Counter = 5,       // a time, b value (extra 0: int64, 1: double)
-  Marker = 6,        // a time; scope letter (t p g) in `extra`
-  Allocation = 7,    // a time, b address, c bytes (negative: freed); name tag, domain pool,
-                     // extra: device type << 4 | device ordinal
-  Link = 8,          // a time, b id of the cause, c id of the effect
-  Thread = 9,        // b thread id: the records that follow in this chunk are this thread's
-  ThreadName = 10,   // a time, b thread id; name. The newest one counts
-  ProcessName = 11,  // a time; name
-  DeviceSlice = 12,  // a start, b end, c id; kind in `extra`; a Place stands before it
-  Argument = 13,     // b value; name key, extra is an ArgumentType
-  Schedule = 14,     // a time, b 1 recording goes on, 0 it pauses
-  Place = 15,        // a stream, b device ordinal, c device type
-  Operator = 16,     // a start, b end, c sequence number plus 1 (32 bits; 0: none) | name of the
-                     // inputs' shapes (32 bits); OperatorScope in `extra`
+  AsyncBegin = 3,       // a time, b id: paired with AsyncEnd by domain, name and id
+  AsyncEnd = 4,         // a time, b id
+  Counter = 5,          // a time, b value (extra 0: int64, 1: double)
+  Marker = 6,           // a time; scope letter (t p g) in `extra`
+  Allocation = 7,       // a time, b address, c bytes (negative: freed); name tag, domain pool,
+                        // extra: device type << 4 | device ordinal
+  Link = 8,             // a time, b id of the cause, c id of the effect
+  Thread = 9,           // b thread id: the records that follow in this chunk are this thread's
+  ThreadName = 10,      // a time, b thread id; name. The newest one counts
+  ProcessName = 11,     // a time; name
+  DeviceSlice = 12,     // a start, b end, c id; kind in `extra`; a Place stands before it
+  Argument = 13,        // b value; name key, extra is an ArgumentType
+  Schedule = 14,        // a time, b 1 recording goes on, 0 it pauses
+  Place = 15,           // a stream, b device ordinal, c device type
+  Operator = 16,        // a start, b end, c sequence number plus 1 (32 bits; 0: none) | name of the
+                        // inputs' shapes (32 bits); OperatorScope in `extra`
+  PlacedOperator = 17,  // an Operator that knows its place in the program. a start, b ticks that it
+                        // took (48 bits) | low half of the frame (16 bits), c as above; the high
+                        // half of the frame stands in the place of the domain. Frames are those
+                        // of the .tables file beside this one
 };
+
+inline constexpr std::uint64_t kMaxPlacedTicks = (std::uint64_t{1} << 48) - 1;
 
 enum class OperatorScope : std::uint8_t { Forward = 0, Backward = 1, User = 2 };
 
@@ -139,6 +145,9 @@ constexpr std::uint64_t make_word(std::uint32_t name, std::uint16_t domain, Reco
   return std::uint64_t{name} | std::uint64_t{domain} << 32 |
          std::uint64_t(static_cast<std::uint8_t>(type)) << 48 | std::uint64_t{extra} << 56;
 }
+constexpr std::uint64_t make_placed(std::uint64_t ticks, std::uint32_t frame) {
+  return (ticks & kMaxPlacedTicks) | std::uint64_t{frame} << 48;
+}
 constexpr std::uint32_t word_name(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
 constexpr std::uint16_t word_domain(std::uint64_t word) {
   return static_cast<std::uint16_t>(word >> 32);
@@ -148,6 +157,13 @@ constexpr RecordType word_type(std::uint64_t word) {
 }
 constexpr std::uint8_t word_extra(std::uint64_t word) {
   return static_cast<std::uint8_t>(word >> 56);
+}
+
+// Of a PlacedOperator.
+constexpr std::uint64_t placed_ticks(const Record& record) { return record.b & kMaxPlacedTicks; }
+constexpr std::uint32_t placed_frame(const Record& record) {
+  return static_cast<std::uint32_t>(record.b >> 48) |
+         static_cast<std::uint32_t>(word_domain(record.word)) << 16;
 }
 
 // In chunks of type Names: entries one after the other, each padded to 8 bytes. `id` is stored

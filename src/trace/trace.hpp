@@ -256,6 +256,8 @@ class Trace {
   const SideTable<CollectiveRow>& collectives() const { return collectives_; }
   // The file's own word for slices of kind Other, and for others that have one besides their kind.
   const SideTable<StringId>& categories() const { return categories_; }
+  // Where in the program a host slice began, as far as it is known: the innermost frame.
+  const SideTable<StackId>& places() const { return places_; }
   const Arguments<SliceId>& arguments() const { return arguments_; }
   // What slices have in common with others of their kind; of the two, arguments() has the last
   // word.
@@ -300,6 +302,7 @@ class Trace {
   SideTable<PythonRow> python_;
   SideTable<CollectiveRow> collectives_;
   SideTable<StringId> categories_;
+  SideTable<StackId> places_;
   Arguments<SliceId> arguments_;
   ArgumentSets shared_arguments_;
   Arguments<MarkerId> marker_arguments_;

@@ -157,7 +157,7 @@ TEST_F(TorchRunTest, RefusesAPartThatItDoesNotKnow) {
   const ProcessResult result =
       run_process({SONDE_BINARY, "run", "-o", run(), "--torch", "kernels", "--", "true"});
   EXPECT_EQ(result.status, 2);
-  EXPECT_NE(result.err.find("--torch takes operators, shapes, modules and steps"),
+  EXPECT_NE(result.err.find("--torch takes operators, shapes, lines, modules and steps"),
             std::string::npos)
       << result.err;
 }

@@ -2,67 +2,12 @@
 
 #include <string.h>
 
-#include "capture/python/interpreter.hpp"
+#include "capture/python/frames.hpp"
 #include "sonde/sonde.h"
 #include "trace/tables/format.hpp"
-#if PY_VERSION_HEX >= 0x030C0000
-#define Py_BUILD_CORE 1
-#include <internal/pycore_frame.h>
-#if PY_VERSION_HEX >= 0x030E0000
-#include <internal/pycore_interpframe.h>
-#endif
-#undef Py_BUILD_CORE
-#endif
 
 namespace sonde::python {
 namespace {
-
-#if PY_VERSION_HEX >= 0x030B0000
-using Frame = _PyInterpreterFrame;
-
-const Frame* top_frame(const PyThreadState* thread) {
-#if PY_VERSION_HEX >= 0x030D0000
-  return thread->current_frame;
-#else
-  return thread->cframe ? thread->cframe->current_frame : nullptr;
-#endif
-}
-
-const Frame* caller_of(const Frame* frame) { return frame->previous; }
-
-// nullptr for a frame that only marks a call from C, or that is not begun.
-const PyCodeObject* code_in(const Frame* frame) {
-  auto* const open = const_cast<Frame*>(frame);
-#if PY_VERSION_HEX >= 0x030E0000
-  PyObject* const code = PyStackRef_AsPyObjectBorrow(open->f_executable);
-#elif PY_VERSION_HEX >= 0x030D0000
-  PyObject* const code = open->f_executable;
-#else
-  PyObject* const code = reinterpret_cast<PyObject*>(open->f_code);
-#endif
-  if (!code || !PyCode_Check(code) || _PyFrame_IsIncomplete(open)) return nullptr;
-  return reinterpret_cast<const PyCodeObject*>(code);
-}
-
-std::int32_t instruction_of(const Frame* frame) {
-  auto* const open = const_cast<Frame*>(frame);
-  return static_cast<std::int32_t>(_PyInterpreterFrame_LASTI(open)) *
-         static_cast<std::int32_t>(sizeof(_Py_CODEUNIT));
-}
-#else
-using Frame = PyFrameObject;
-
-const Frame* top_frame(const PyThreadState* thread) { return thread->frame; }
-const Frame* caller_of(const Frame* frame) { return frame->f_back; }
-const PyCodeObject* code_in(const Frame* frame) { return frame->f_code; }
-std::int32_t instruction_of(const Frame* frame) {
-#if PY_VERSION_HEX >= 0x030A0000
-  return frame->f_lasti * static_cast<std::int32_t>(sizeof(_Py_CODEUNIT));
-#else
-  return frame->f_lasti;
-#endif
-}
-#endif
 
 int walk(memory::PythonFrame* out, int most) {
   const PyThreadState* const thread = PyGILState_GetThisThreadState();

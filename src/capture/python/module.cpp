@@ -22,12 +22,7 @@ void tell_interpreter() {
 // At the end of the interpreter, when the program's own exit functions have run.
 bool stop_at_exit(PyObject* module) {
   static bool registered = false;
-  if (registered) return true;
-  const Reference atexit(PyImport_ImportModule("atexit"));
-  const Reference stop(PyObject_GetAttrString(module, "stop"));
-  if (!atexit || !stop) return false;
-  const Reference result(PyObject_CallMethod(atexit.get(), "register", "O", stop.get()));
-  registered = static_cast<bool>(result);
+  if (!registered) registered = call_at_exit(module, "stop");
   return registered;
 }
 
@@ -81,6 +76,14 @@ PyMethodDef session_methods[] = {
     {"running", running, METH_NOARGS, "Whether this process is recorded."},
     {nullptr, nullptr, 0, nullptr}};
 
+bool call_at_exit(PyObject* module, const char* function) {
+  const Reference atexit(PyImport_ImportModule("atexit"));
+  const Reference callable(PyObject_GetAttrString(module, function));
+  if (!atexit || !callable) return false;
+  const Reference result(PyObject_CallMethod(atexit.get(), "register", "O", callable.get()));
+  return static_cast<bool>(result);
+}
+
 void at_stop(StopHandler handler) {
   for (std::size_t i = 0; i < stop_handler_count; ++i) {
     if (stop_handlers[i] == handler) return;
@@ -95,7 +98,7 @@ PyMODINIT_FUNC PyInit__agent() {
   using namespace sonde::python;
   PyMethodDef* const parts[] = {
       span_methods,   annotation_methods,  function_methods, line_methods,
-      memory_methods, line_memory_methods, object_methods,
+      memory_methods, line_memory_methods, object_methods,   place_methods,
   };
   PyObject* const module = PyModule_Create(&definition);
   if (!module) return nullptr;

@@ -14,9 +14,14 @@ extern PyMethodDef line_methods[];         // lines.cpp
 extern PyMethodDef memory_methods[];       // memory_lines.cpp
 extern PyMethodDef line_memory_methods[];  // memory_trace.cpp
 extern PyMethodDef object_methods[];       // objects_snapshots.cpp
+extern PyMethodDef place_methods[];        // places.cpp
 
 // What a part does when the recording ends, before its files are closed.
 using StopHandler = void (*)();
 void at_stop(StopHandler handler);
+
+// Has the interpreter call that function of the module at its end. False, with an error, where it
+// cannot.
+bool call_at_exit(PyObject* module, const char* function);
 
 }  // namespace sonde::python

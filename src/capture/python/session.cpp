@@ -32,7 +32,8 @@ constexpr std::size_t kMaxProperties = 32;
 
 tables::Writer tables_file;
 bool runs = false;
-bool reopen = false;  // in a forked child: at the first row
+bool tables_only = false;  // beside a recording that somebody else began
+bool reopen = false;       // in a forked child: at the first row
 pthread_mutex_t text_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 HashTable<Text> texts;
@@ -89,7 +90,7 @@ int open_tables() {
 void begin_anew_in_child() {
   text_lock = PTHREAD_MUTEX_INITIALIZER;
   open_lock = PTHREAD_MUTEX_INITIALIZER;
-  if (!runs) return;
+  if (!runs && !tables_only) return;
   tables_file.abandon();
   ++generation;
   reopen = true;
@@ -108,16 +109,8 @@ void after_fork_in_parent() {
   pthread_mutex_unlock(&open_lock);
 }
 
-}  // namespace
-
-const char* start_session(const char* folder) {
-  if (runs) return nullptr;
-  char path[PATH_MAX];
-  if (!sonde_path(path, sizeof path)) {
-    if (!folder) folder = getenv("SONDE_RUN_DIR");
-    if (!folder || !*folder) return "no folder was given and SONDE_RUN_DIR is not set";
-    if (const int error = sonde_start(folder)) return explain("cannot record", error);
-  }
+// nullptr, or what went wrong, for the user.
+const char* begin_tables() {
   if (const int error = open_tables()) return explain("cannot make the .tables file", error);
   static bool registered = false;
   if (!registered) {
@@ -125,6 +118,33 @@ const char* start_session(const char* folder) {
     registered = true;
   }
   ++generation;
+  return nullptr;
+}
+
+void end_tables() {
+  reopen = false;
+  inherited_count = 0;
+  tables_file.close();
+  forget_texts();
+  ++generation;
+}
+
+}  // namespace
+
+const char* start_session(const char* folder) {
+  if (runs) return nullptr;
+  if (tables_only) {
+    tables_only = false;
+    runs = true;
+    return nullptr;
+  }
+  char path[PATH_MAX];
+  if (!sonde_path(path, sizeof path)) {
+    if (!folder) folder = getenv("SONDE_RUN_DIR");
+    if (!folder || !*folder) return "no folder was given and SONDE_RUN_DIR is not set";
+    if (const int error = sonde_start(folder)) return explain("cannot record", error);
+  }
+  if (const char* const wrong = begin_tables()) return wrong;
   runs = true;
   return nullptr;
 }
@@ -132,12 +152,23 @@ const char* start_session(const char* folder) {
 void stop_session() {
   if (!runs) return;
   runs = false;
-  reopen = false;
-  inherited_count = 0;
-  tables_file.close();
-  forget_texts();
-  ++generation;
+  end_tables();
   sonde_stop();
+}
+
+const char* start_tables() {
+  if (runs || tables_only) return nullptr;
+  char path[PATH_MAX];
+  if (!sonde_path(path, sizeof path)) return "nothing is recorded";
+  if (const char* const wrong = begin_tables()) return wrong;
+  tables_only = true;
+  return nullptr;
+}
+
+void stop_tables() {
+  if (!tables_only) return;
+  tables_only = false;
+  end_tables();
 }
 
 bool session_runs() { return runs; }

@@ -22,6 +22,11 @@ const char* start_session(const char* folder);
 void stop_session();
 bool session_runs();
 
+// Tables alone, beside a recording that somebody else began and ends. Nothing where there are some;
+// a session that is started later goes on with them. nullptr, or what went wrong.
+const char* start_tables();
+void stop_tables();
+
 // Where rows go. In a forked child this makes its files, at the first use. Not open (rows are
 // nullptr then) where nothing records. Needs no interpreter lock.
 tables::Writer& writer();

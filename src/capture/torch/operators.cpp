@@ -26,13 +26,20 @@ std::uint64_t handles[3] = {};
 std::uint64_t probe_handle = 0;
 std::atomic<std::uint64_t> lost{0};
 
+// Gives the number of the calling thread's stack in the program; null where nobody knows. Set
+// before the callbacks are, and never taken back.
+using Place = std::uint32_t (*)();
+Place place = nullptr;
+
 // An operator at work.
 struct Running {
   const void* record;
   std::uint64_t start;
   std::uint64_t facts;
   std::uint32_t name;
+  std::uint32_t frame;  // 0: inside of another operator, or not known
   bool ends_step;
+  bool is_operator;  // or lies in one
 };
 
 // Steps that nobody names: the first optimizer that is seen ends one with each of its steps. The
@@ -136,8 +143,11 @@ NoContext start(const RecordFunction* record) {
     return {};
   }
   const char* const text = name_of(record, functions, places);
+  const bool inside = mine->size > 0 && mine->running[mine->size - 1].is_operator;
   Running& running = mine->running[mine->size++];
   running.record = record;
+  running.is_operator = inside || scope != file::OperatorScope::User;
+  running.frame = place && !inside ? place() : 0;
   running.facts = facts_of(record);
   running.name = text ? names.find(text) : 0;
   running.start = sonde_ticks();
@@ -166,9 +176,16 @@ void end(const RecordFunction* record, void*) {
   mine->size = at - 1;
   const Running& running = mine->running[at - 1];
   if (running.name == 0 || !sonde_enabled()) return;
-  sonde_record_(running.start, now, running.facts,
-                file::make_word(running.name, 0, file::RecordType::Operator,
-                                static_cast<std::uint8_t>(scope)));
+  if (running.frame != 0 && now - running.start <= file::kMaxPlacedTicks) {
+    sonde_record_(
+        running.start, file::make_placed(now - running.start, running.frame), running.facts,
+        file::make_word(running.name, static_cast<std::uint16_t>(running.frame >> 16),
+                        file::RecordType::PlacedOperator, static_cast<std::uint8_t>(scope)));
+  } else {
+    sonde_record_(running.start, now, running.facts,
+                  file::make_word(running.name, 0, file::RecordType::Operator,
+                                  static_cast<std::uint8_t>(scope)));
+  }
   if (scope == file::OperatorScope::User && running.ends_step) end_step(running.name, now);
 }
 
@@ -243,6 +260,12 @@ SONDE_API int sonde_torch_probed(const void* tensor, const char* name) {
     }
   }
   return known;
+}
+
+// `function` tells where in the program the calling thread is (uint32_t function(void), with or
+// without the interpreter's lock). Before sonde_torch_start().
+SONDE_API void sonde_torch_places(void* function) {
+  if (handles[0] == 0) place = reinterpret_cast<Place>(function);
 }
 
 SONDE_API int sonde_torch_start(int shapes) {

@@ -11,8 +11,8 @@ std::span<const CompanionType> companion_types() {
   static const std::array kTypes = {
       cupti_companion(),
       CompanionType{".tables", "Sums and samples", looks_like_tables, make_tables_reader},
-      CompanionType{".samples", "Samples", looks_like_tables, make_tables_reader},
-      CompanionType{".memory", "Memory by place", looks_like_tables, make_tables_reader},
+      CompanionType{".samples", "Samples", looks_like_tables, make_samples_reader},
+      CompanionType{".memory", "Memory by place", looks_like_tables, make_samples_reader},
   };
   return kTypes;
 }

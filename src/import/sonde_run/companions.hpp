@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "import/importer.hpp"
+#include "import/sonde_run/places.hpp"
 #include "import/sonde_run/process_tracks.hpp"
 #include "import/sonde_run/tick_clock.hpp"
 #include "trace/builder.hpp"
@@ -19,7 +20,8 @@ struct CompanionContext {
   ProcessTracks& tracks;
   TraceBuilder& builder;
   const LoadOptions& options;
-  bool clean_end = true;  // of the recording
+  bool clean_end = true;            // of the recording
+  WaitingPlaces* places = nullptr;  // those of the recording that wait for its tables
 };
 
 // One agent's file of a process, read into the same trace as its recording.

@@ -94,7 +94,10 @@ void RecordAssembler::add_record(const Record& record) {
     case RecordType::DeviceSlice:
       return add_device_slice(record);
     case RecordType::Operator:
-      return add_operator(record);
+      add_operator(record);
+      return;
+    case RecordType::PlacedOperator:
+      return add_placed_operator(record);
     case RecordType::Schedule:
       if (!time_of(record.a, time)) return;
       if (record.b == 0) {
@@ -145,10 +148,21 @@ void RecordAssembler::add_async_slice(const Record& record) {
   remember(host_ids_, record.c, slice);
 }
 
-void RecordAssembler::add_operator(const Record& record) {
+void RecordAssembler::add_placed_operator(const Record& record) {
+  Record plain = record;
+  plain.b = record.a + file::placed_ticks(record);
+  plain.word = file::make_word(file::word_name(record.word), 0, RecordType::Operator,
+                               file::word_extra(record.word));
+  const SliceId slice = add_operator(plain);
+  const std::uint32_t frame = file::placed_frame(record);
+  if (slice.valid() && frame != 0) places_.add(slice, frame);
+}
+
+// Invalid where it is left out.
+SliceId RecordAssembler::add_operator(const Record& record) {
   Nanos start = 0;
   Nanos end = 0;
-  if (!time_of(record.a, start) || !time_of(record.b, end)) return;
+  if (!time_of(record.a, start) || !time_of(record.b, end)) return {};
   const auto scope = static_cast<file::OperatorScope>(file::word_extra(record.word));
   const bool user = scope == file::OperatorScope::User;
   const StringId text = name_of(record);
@@ -158,7 +172,7 @@ void RecordAssembler::add_operator(const Record& record) {
   const auto sequence = static_cast<std::uint32_t>(record.c);
   if (sequence != 0) ids.sequence = std::int64_t{sequence} - 1;
   const SliceId slice = append_slice(start, end, thread_track(), text, StringId(), kind, ids);
-  if (!slice.valid()) return;
+  if (!slice.valid()) return {};
   OperatorRow row;
   row.sequence = ids.sequence;
   // Threads are not numbered here: any number above 0 says that it runs backward.
@@ -173,6 +187,7 @@ void RecordAssembler::add_operator(const Record& record) {
   builder_.add_operator(slice, row);
   take_arguments(slice);
   has_operators_ = true;
+  return slice;
 }
 
 void RecordAssembler::add_device_slice(const Record& record) {

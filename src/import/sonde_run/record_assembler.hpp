@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/flat_map.hpp"
+#include "import/sonde_run/places.hpp"
 #include "import/sonde_run/process_tracks.hpp"
 #include "import/sonde_run/run_file.hpp"
 #include "import/sonde_run/tick_clock.hpp"
@@ -37,6 +38,7 @@ class RecordAssembler {
 
   std::uint64_t records() const { return records_; }
   bool has_operators() const { return has_operators_; }
+  WaitingPlaces& places() { return places_; }
 
  private:
   // Arguments and places wait for the record that they stand before.
@@ -72,7 +74,8 @@ class RecordAssembler {
   void add_waiting_argument(const file::Record& record);
   void add_slice(const file::Record& record);
   void add_async_slice(const file::Record& record);
-  void add_operator(const file::Record& record);
+  SliceId add_operator(const file::Record& record);
+  void add_placed_operator(const file::Record& record);
   void add_device_slice(const file::Record& record);
   void add_counter(const file::Record& record);
   void add_allocation(const file::Record& record);
@@ -154,6 +157,7 @@ class RecordAssembler {
   std::vector<Allocation> allocations_;
   Nanos latest_ = INT64_MIN;
   bool has_operators_ = false;
+  WaitingPlaces places_;
 };
 
 }  // namespace sonde

@@ -132,7 +132,9 @@ Result<Trace> import_sonde_run(const ImportInput& input) {
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   assembler.finish();
   const auto companions = read_companions(
-      input.path, {clock, *tracks, builder, input.options, file.header.clean_end == 1});
+      input.path,
+      {clock, *tracks, builder, input.options, file.header.clean_end == 1, &assembler.places()});
+  assembler.places().finish(builder);
   assembler.name_tracks();
   builder.nest(threads);
   assembler.add_links();

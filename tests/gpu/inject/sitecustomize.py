@@ -1,7 +1,22 @@
 """What `sonde run` puts before a program, for a machine where only the recording libraries are built: torch's operators."""
 
+import glob
+import importlib.machinery
 import importlib.util
 import os
+
+
+def load_agent(library):
+    """The agent that was built beside the library for this interpreter; None where there is none."""
+    folder = os.path.join(os.path.dirname(library), "sonde", "python", "sonde")
+    for suffix in importlib.machinery.EXTENSION_SUFFIXES:
+        for path in glob.glob(os.path.join(folder, "_agent" + suffix)):
+            loader = importlib.machinery.ExtensionFileLoader("sonde._agent", path)
+            agent = importlib.util.module_from_spec(importlib.util.spec_from_loader("sonde._agent", loader))
+            loader.exec_module(agent)
+            return agent
+    return None
+
 
 library = os.environ.get("SONDE_TORCH_LIBRARY")
 if library and os.environ.get("SONDE_RUN_DIR"):
@@ -10,7 +25,9 @@ if library and os.environ.get("SONDE_RUN_DIR"):
     spec = importlib.util.spec_from_file_location("sonde_torch", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.watch(library)
+    # Modules are asked for by name only: they cost calls into Python, which the costs printed so far do without.
+    wanted = os.environ.get("SONDE_TORCH") or "operators,shapes,lines,steps"
+    module.watch(library, wanted, load_agent(library) if wanted != "none" else None)
     if os.environ.get("SONDE_TORCH_STATE"):
         import atexit
 

@@ -36,24 +36,38 @@ TickClock nanosecond_clock() {
 
 class TablesReader : public Companion {
  public:
+  explicit TablesReader(bool gives_places) : gives_places_(gives_places) {}
+
   void read(ByteSource& source, const CompanionContext& recording) override {
     const TablesFile file = read_tables_file(source, recording.builder);
     const TickClock nanoseconds = nanosecond_clock();
     const bool own_clock = file.header.clock == tables::Clock::Nanoseconds;
-    const CompanionContext context{own_clock ? nanoseconds : recording.clock, recording.tracks,
-                                   recording.builder, recording.options, recording.clean_end};
+    const CompanionContext context{own_clock ? nanoseconds : recording.clock,
+                                   recording.tracks,
+                                   recording.builder,
+                                   recording.options,
+                                   recording.clean_end,
+                                   recording.places};
     if (file.row_count > 0) {
       TableCodes codes(file, context.builder);
       add_properties(file, codes, context);
       add_call_profile(file, codes, context);
       add_samples(file, codes, context);
       add_process_memory(file, codes, context);
+      if (gives_places_ && context.places != nullptr) {
+        for (WaitingPlaces::Place& place : context.places->all()) {
+          place.stack = codes.stack(place.frame);
+        }
+      }
       codes.tell_losses();
     }
     add_header_losses(file.header, context);
     context.builder.meta().file_events += file.row_count;
     context.builder.meta().input_bytes += file.bytes;
   }
+
+ private:
+  bool gives_places_;
 };
 
 }  // namespace
@@ -62,7 +76,8 @@ bool looks_like_tables(std::string_view head) {
   return head.starts_with(std::string_view(tables::kMagic, sizeof tables::kMagic));
 }
 
-std::unique_ptr<Companion> make_tables_reader() { return std::make_unique<TablesReader>(); }
+std::unique_ptr<Companion> make_tables_reader() { return std::make_unique<TablesReader>(true); }
+std::unique_ptr<Companion> make_samples_reader() { return std::make_unique<TablesReader>(false); }
 
 Result<Trace> refuse_tables(const ImportInput& input) {
   return Error{ErrorCode::Unsupported,

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/builder.hpp"
+
+namespace sonde {
+
+// Slices that name the frame of the program in which they began. What the number stands for is
+// known when the tables beside the recording have been read.
+class WaitingPlaces {
+ public:
+  struct Place {
+    SliceId slice;
+    std::uint32_t frame = 0;
+    StackId stack{};
+  };
+
+  void add(SliceId slice, std::uint32_t frame) { places_.push_back({slice, frame}); }
+  std::vector<Place>& all() { return places_; }
+
+  // After all slices are there, and before they are nested. Those without a stack are a loss.
+  void finish(TraceBuilder& builder);
+
+ private:
+  std::vector<Place> places_;
+};
+
+}  // namespace sonde
