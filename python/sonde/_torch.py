@@ -8,10 +8,10 @@ what could not be found, or not at all, and `state()` says why.
 from __future__ import annotations
 
 import ctypes
+import functools
 import importlib.abc
 import os
 import sys
-import threading
 import weakref
 
 _DEFAULT = "operators,shapes,lines,modules,steps"
@@ -111,8 +111,7 @@ def _begin(library, words, agent):
         _start_operators(torch, words)
     _share_gpu(torch)
     if "modules" in words and agent is not None:
-        _Modules(torch, agent).start()
-        _state["modules"] = "on"
+        _state["modules"] = _Modules(torch, agent).start()
 
 
 def _loaded_library(name):
@@ -209,50 +208,58 @@ def _share_gpu(torch):
 class _Modules:
     """The modules of networks as slices, named by their place in the outermost one."""
 
-    KIND = 5
-
     def __init__(self, torch, agent):
         self._torch = torch
-        self._begin = agent.begin
-        self._end = agent.end
-        self._names = weakref.WeakKeyDictionary()
-        self._running = threading.local()
+        self._agent = agent
+        self._alive = {}
 
     def start(self):
-        hooks = self._torch.nn.modules.module
-        hooks.register_module_forward_pre_hook(self._before)
-        try:
-            hooks.register_module_forward_hook(self._after, always_call=True)
-        except TypeError:  # before torch 2.0: a module that raises ends with the one around it
-            hooks.register_module_forward_hook(self._after)
+        """Returns what is to be said of it."""
+        module = self._torch.nn.Module
+        if sys.version_info >= (3, 12):
+            self._agent.watch_networks(module._call_impl.__code__, self._name)
+        elif hasattr(self._torch, "_dynamo") and not hasattr(self._torch, "compiler"):
+            return "off: torch %s could not compile what Sonde adds to modules" % self._torch.__version__
+        else:
+            self._agent.watch_networks(None, self._name)
+            self._wrap(module)
+        return "on"
 
-    def _before(self, module, _inputs):
-        stack = self._running.__dict__.setdefault("stack", [])
-        name = self._names.get(module)
-        if name is None or not stack:
-            name = self._name(module, bool(stack))
-        stack.append(module)
-        self._begin(name, self.KIND)
+    def _wrap(self, module):
+        enter, leave = self._agent.enter_network, self._agent.leave_network
+        original = module._call_impl
+        # What torch compiles is torch's own code alone.
+        compiling = getattr(getattr(self._torch, "compiler", None), "is_compiling", None) or (lambda: False)
 
-    def _after(self, module, _inputs, _output):
-        stack = self._running.__dict__.get("stack") or []
-        if not any(running is module for running in stack):
-            return
-        while stack:
-            last = stack.pop()
-            self._end()
-            if last is module:
-                break
+        @functools.wraps(original)
+        def _call_impl(self, *arguments, **named):
+            if compiling():
+                return original(self, *arguments, **named)
+            enter(self)
+            try:
+                return original(self, *arguments, **named)
+            finally:
+                leave()
+
+        if module.__call__ is original:
+            module.__call__ = _call_impl
+        module._call_impl = _call_impl
 
     def _name(self, module, inside):
         """Also names everything below an outermost module."""
-        known = self._names.get(module)
-        if known is not None:
-            return known
         root = type(module).__name__
-        if not inside:
-            for path, child in module.named_modules():
-                self._names[child] = "nn.Module: " + (root + "." + path if path else root)
+        if inside:
+            self._keep(module, "nn.Module: " + root)
         else:
-            self._names[module] = "nn.Module: " + root
-        return self._names[module]
+            for path, child in module.named_modules():
+                self._keep(child, "nn.Module: " + (root + "." + path if path else root))
+
+    def _keep(self, module, name):
+        key = id(module)
+        if key not in self._alive:
+            self._alive[key] = weakref.ref(module, lambda _: self._forget(key))
+            self._agent.name_network(module, name)
+
+    def _forget(self, key):
+        self._alive.pop(key, None)
+        self._agent.forget_network(key)

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "capture/python/module.hpp"
+#include "capture/python/scope_stack.hpp"
 #include "sonde/sonde.h"
 
 // What a program says of itself: scopes, counters, markers, steps.
@@ -8,15 +9,7 @@
 namespace sonde::python {
 namespace {
 
-constexpr int kMaxDepth = 256;
-
-// The open scopes of a thread. Deeper ones are counted, and not recorded.
-struct Scopes {
-  sonde_scope open[kMaxDepth];
-  int depth;
-};
-
-__thread Scopes* scopes __attribute__((tls_model("initial-exec")));
+__thread ScopeStack scopes __attribute__((tls_model("initial-exec")));
 
 // A category by its text; domains live as long as the process.
 struct Domain {
@@ -55,23 +48,17 @@ PyObject* begin(PyObject*, PyObject* arguments, PyObject* keywords) {
     PyErr_SetString(PyExc_ValueError, "kind must be between 1 and 255");
     return nullptr;
   }
-  if (!scopes) scopes = static_cast<Scopes*>(calloc(1, sizeof(Scopes)));
-  if (!scopes) return PyErr_NoMemory();
-  const int depth = scopes->depth++;
-  if (depth < kMaxDepth) {
-    sonde_begin_id(&scopes->open[depth], sonde_intern(name), domain_of(domain),
-                   static_cast<sonde_kind>(kind));
+  if (!scopes.begin(sonde_intern(name), domain_of(domain), static_cast<sonde_kind>(kind))) {
+    return PyErr_NoMemory();
   }
   Py_RETURN_NONE;
 }
 
 PyObject* end(PyObject*, PyObject*) {
-  if (!scopes || scopes->depth == 0) {
+  if (!scopes.end()) {
     PyErr_SetString(PyExc_RuntimeError, "end() without begin() on this thread");
     return nullptr;
   }
-  const int depth = --scopes->depth;
-  if (depth < kMaxDepth) sonde_end(&scopes->open[depth]);
   Py_RETURN_NONE;
 }
 

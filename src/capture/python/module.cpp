@@ -97,8 +97,8 @@ void at_stop(StopHandler handler) {
 PyMODINIT_FUNC PyInit__agent() {
   using namespace sonde::python;
   PyMethodDef* const parts[] = {
-      span_methods,   annotation_methods,  function_methods, line_methods,
-      memory_methods, line_memory_methods, object_methods,   place_methods,
+      span_methods,        annotation_methods, function_methods, line_methods,    memory_methods,
+      line_memory_methods, object_methods,     place_methods,    network_methods,
   };
   PyObject* const module = PyModule_Create(&definition);
   if (!module) return nullptr;

@@ -15,6 +15,7 @@ extern PyMethodDef memory_methods[];       // memory_lines.cpp
 extern PyMethodDef line_memory_methods[];  // memory_trace.cpp
 extern PyMethodDef object_methods[];       // objects_snapshots.cpp
 extern PyMethodDef place_methods[];        // places.cpp
+extern PyMethodDef network_methods[];      // network_calls.cpp
 
 // What a part does when the recording ends, before its files are closed.
 using StopHandler = void (*)();

@@ -25,8 +25,7 @@ if library and os.environ.get("SONDE_RUN_DIR"):
     spec = importlib.util.spec_from_file_location("sonde_torch", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    # Modules are asked for by name only: they cost calls into Python, which the costs printed so far do without.
-    wanted = os.environ.get("SONDE_TORCH") or "operators,shapes,lines,steps"
+    wanted = os.environ.get("SONDE_TORCH")
     module.watch(library, wanted, load_agent(library) if wanted != "none" else None)
     if os.environ.get("SONDE_TORCH_STATE"):
         import atexit
