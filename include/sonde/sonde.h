@@ -167,6 +167,9 @@ SONDE_API void sonde_renew_clock_(void);
 #if !defined(__x86_64__) && !defined(__aarch64__)
 SONDE_API uint64_t sonde_ticks_(void);
 #endif
+/* Where in the program the calling thread is: the number of a frame in the tables beside the
+ * recording, 0 where it has none. Set by an agent that knows; else NULL. */
+SONDE_API extern uint32_t (*sonde_place_)(void);
 
 /* name (32 bits) | domain (16) | type (8) | extra (8) */
 static inline uint64_t sonde_word_(uint32_t name, uint32_t domain, uint32_t type, uint32_t extra) {

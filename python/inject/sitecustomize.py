@@ -129,6 +129,33 @@ class _TorchWatch:
             return None
 
 
+class _GpuWatch:
+    """Has CUDA's calls recorded with the lines that make them, when a program imports something that makes such calls."""
+
+    NAMES = frozenset(("cuda", "cupy", "jax", "jaxlib", "numba", "pycuda", "triton"))
+
+    def __init__(self, package):
+        self.package = package
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.NAMES:
+            return None
+        sys.meta_path.remove(self)
+        try:
+            agent = sys.modules.get("sonde._agent") or _load(self.package)
+            if agent is not None:
+                agent.start_places()
+        except Exception as error:
+            _note("the lines that launch GPU work were not recorded in %s: %s" % (sys.executable, error))
+        return None
+
+
+def _watch_gpu(package):
+    wanted = os.environ.get("CUDA_INJECTION64_PATH") and os.environ.get("SONDE_CUDA_LINES") != "off"
+    if wanted and sys.implementation.name == "cpython" and sys.version_info >= (3, 9):
+        sys.meta_path.insert(0, _GpuWatch(package))
+
+
 def _watch_torch(package):
     if sys.implementation.name == "cpython" and sys.version_info >= (3, 8):
         sys.meta_path.insert(0, _TorchWatch(package))
@@ -159,6 +186,7 @@ def _begin():
         sys.meta_path.append(_PackageFinder(package))
     if os.environ.get("SONDE_TORCH", "none") != "none" and os.environ.get("SONDE_RUN_DIR"):
         _watch_torch(package)
+        _watch_gpu(package)
     return missing
 
 

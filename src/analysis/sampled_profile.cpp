@@ -6,12 +6,26 @@
 namespace sonde {
 namespace {
 
+// The frames that samples lie in. Others share the tree: operators and memory have stacks, too.
+std::vector<bool> sampled_frames(const Trace& trace) {
+  const std::vector<StackFrame>& frames = trace.stacks();
+  std::vector<bool> out(frames.size());
+  for (const Sample& sample : trace.samples()) {
+    for (StackId at = sample.stack; at.index() < frames.size() && !out[at.index()];
+         at = frames[at.index()].caller) {
+      out[at.index()] = true;
+    }
+  }
+  return out;
+}
+
 // The interned tree of frames, ready to be walked from the roots down.
 struct FrameTree {
-  explicit FrameTree(const std::vector<StackFrame>& frames)
+  FrameTree(const std::vector<StackFrame>& frames, const std::vector<bool>& wanted)
       : first_child(frames.size(), kNone), next_sibling(frames.size(), kNone) {
     // Backwards, so that children come out in their own order.
     for (std::size_t i = frames.size(); i-- > 0;) {
+      if (!wanted[i]) continue;
       std::uint32_t& head =
           frames[i].caller.valid() ? first_child[frames[i].caller.index()] : first_root;
       next_sibling[i] = head;
@@ -28,7 +42,10 @@ struct FrameTree {
 class SampledProfile {
  public:
   explicit SampledProfile(const Trace& trace)
-      : trace_(trace), frames_(trace.stacks()), tree_(frames_) {}
+      : trace_(trace),
+        frames_(trace.stacks()),
+        sampled_(sampled_frames(trace)),
+        tree_(frames_, sampled_) {}
 
   FunctionProfile build() {
     out_.source = ProfileSource::Samples;
@@ -60,6 +77,7 @@ class SampledProfile {
     call_of_.assign(frames_.size(), FrameTree::kNone);
     line_of_.assign(frames_.size(), FrameTree::kNone);
     for (std::size_t i = 0; i < frames_.size(); ++i) {
+      if (!sampled_[i]) continue;
       const StackFrame& frame = frames_[i];
       bool inserted = false;
       const std::uint64_t key = std::uint64_t{frame.function.value} << 32 | frame.file.value;
@@ -163,6 +181,7 @@ class SampledProfile {
 
   const Trace& trace_;
   const std::vector<StackFrame>& frames_;
+  std::vector<bool> sampled_;
   FrameTree tree_;
   FunctionProfile out_;
   std::size_t types_ = 0;

@@ -2,6 +2,7 @@
 
 // Here, so that whoever records pulls the library's start-up code out of the static library, too.
 int sonde_recording_ = 0;
+std::uint32_t (*sonde_place_)() = nullptr;
 __thread sonde_cursor sonde_cursor_ = {nullptr, &sonde::capture::no_end, 0};
 
 namespace sonde::capture {

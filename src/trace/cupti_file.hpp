@@ -43,6 +43,13 @@ enum class State : std::uint32_t {
   Full = 4,     // the size limit was reached, or the disk was full
 };
 
+// Whether the .sonde file tells where in the program calls were made.
+enum class CallPlaces : std::uint32_t {
+  None = 0,
+  Recorded = 1,
+  Refused = 2,  // another tool was subscribed to CUPTI
+};
+
 // What the driver tells of a device; 0 where it does not tell.
 struct DeviceFacts {
   char name[96];
@@ -98,7 +105,7 @@ struct FileHeader {
   std::uint32_t whole_graphs;      // 1: one record for a launch of a CUDA graph, not for each node
   std::uint32_t left_out_calls;    // API functions that are not recorded: frequent, and idle
   std::uint32_t device_count;
-  std::uint32_t reserved;
+  CallPlaces call_places;
   std::uint32_t record_bytes[kMaxKinds];  // by kind, as this CUPTI wrote them; 0: none was seen
   DeviceFacts devices[kMaxDevices];
 };

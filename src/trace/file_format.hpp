@@ -112,6 +112,8 @@ enum class RecordType : std::uint8_t {
                         // took (48 bits) | low half of the frame (16 bits), c as above; the high
                         // half of the frame stands in the place of the domain. Frames are those
                         // of the .tables file beside this one
+  CallPlace = 18,  // a time, b frame as above, c correlation id: where in the program a call was
+                   // made that the .cupti file beside this one has a record of
 };
 
 inline constexpr std::uint64_t kMaxPlacedTicks = (std::uint64_t{1} << 48) - 1;

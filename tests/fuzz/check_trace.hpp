@@ -73,6 +73,10 @@ inline void check_trace(const Trace& trace) {
     SONDE_FUZZ_CHECK(track_known(sample.track) &&
                      (!sample.stack.valid() || sample.stack.index() < trace.stacks().size()));
   }
+  for (std::size_t i = 0; i < trace.places().size(); ++i) {
+    SONDE_FUZZ_CHECK(trace.places().key(i).index() < s.size() &&
+                     trace.places().row(i).index() < trace.stacks().size());
+  }
   for (std::size_t i = 0; i < trace.stacks().size(); ++i) {
     const StackId caller = trace.stacks()[i].caller;
     SONDE_FUZZ_CHECK(!caller.valid() || caller.index() < i);

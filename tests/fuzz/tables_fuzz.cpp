@@ -14,7 +14,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   TraceBuilder builder;
   ProcessTracks tracks(1, builder);
   LoadOptions options;
-  make_tables_reader()->read(*source, {clock, tracks, builder, options});
+  // Slices that speak of frames, as a recording has them.
+  WaitingPlaces places;
+  const TrackId track = tracks.thread(7);
+  for (std::uint32_t frame = 0; frame < 8; ++frame) {
+    places.add(builder.add_slice(0, 10, track, builder.intern("op"), SliceKind::Operator), frame);
+  }
+  make_tables_reader()->read(*source, {clock, tracks, builder, options, true, &places});
+  places.finish(builder);
   builder.nest(1);
   Trace trace = builder.finish();
   fuzz::check_trace(trace);

@@ -40,6 +40,8 @@ std::set<std::pair<std::uint32_t, std::uint32_t>> enabled;  // without their who
 std::size_t dropped;
 std::string tool;
 bool taken;
+SubscriberCallback subscribed;
+std::set<std::pair<std::uint32_t, std::uint32_t>> callbacks;
 std::uint32_t last_correlation = 100;
 
 constexpr std::pair<Kind, std::size_t> kSizes[] = {
@@ -86,6 +88,19 @@ std::uint8_t* room(Kind kind, bool asked_for = false) {
   return record;
 }
 
+void tell_call(std::uint32_t domain, std::uint32_t function, std::uint32_t site,
+               std::uint32_t correlation) {
+  SubscriberCallback callback = nullptr;
+  {
+    const std::lock_guard lock(mutex);
+    if (!taken && callbacks.contains({domain, function})) callback = subscribed;
+  }
+  CallbackData data{};
+  data.site = site;
+  data.correlation = correlation;
+  if (callback) callback(nullptr, domain, function, &data);
+}
+
 template <typename Number>
 void put(std::uint8_t* record, std::size_t offset, Number value) {
   memcpy(record + offset, &value, sizeof value);
@@ -117,22 +132,40 @@ Status cuptiGetResultString(Status status, const char** text) {
   return kSuccess;
 }
 
-Status cuptiSubscribe_v2(Subscriber* subscriber, SubscriberCallback, void*,
+// As the real one: there is room for one.
+Status cuptiSubscribe_v2(Subscriber* subscriber, SubscriberCallback callback, void*,
                          SubscriberParams* parameters) {
   const std::lock_guard lock(mutex);
   const char* const other = std::getenv("FAKE_CUPTI_OTHER_TOOL");
-  if (taken || other) {
-    strncpy(parameters->old_name, taken ? tool.c_str() : other, parameters->old_name_size - 1);
+  if (taken || other || subscribed) {
+    const char* const name = taken ? tool.c_str() : other ? other : "somebody";
+    strncpy(parameters->old_name, name, parameters->old_name_size - 1);
     return kOtherSubscriber;
   }
   *subscriber = &mutex;
+  subscribed = callback;
   return kSuccess;
 }
-Status cuptiSubscribe(Subscriber* subscriber, SubscriberCallback, void*) {
+Status cuptiSubscribe(Subscriber* subscriber, SubscriberCallback callback, void*) {
+  const std::lock_guard lock(mutex);
+  if (taken || subscribed) return kOtherSubscriber;
   *subscriber = &mutex;
-  return taken ? kOtherSubscriber : kSuccess;
+  subscribed = callback;
+  return kSuccess;
 }
-Status cuptiUnsubscribe(Subscriber) { return kSuccess; }
+Status cuptiUnsubscribe(Subscriber) {
+  const std::lock_guard lock(mutex);
+  subscribed = nullptr;
+  callbacks.clear();
+  return kSuccess;
+}
+Status cuptiEnableCallback(std::uint32_t enable, Subscriber, Domain domain,
+                           std::uint32_t function) {
+  const std::lock_guard lock(mutex);
+  const std::pair key(static_cast<std::uint32_t>(domain), function);
+  enable ? (void)callbacks.insert(key) : (void)callbacks.erase(key);
+  return kSuccess;
+}
 
 Status cuptiGetCallbackName(Domain domain, std::uint32_t function, const char** name) {
   const bool runtime = domain == Domain::Runtime;
@@ -213,6 +246,13 @@ std::uint32_t fake_correlation() {
 
 void fake_call(std::uint32_t domain, std::uint32_t function, std::uint64_t start, std::uint64_t end,
                std::uint32_t correlation) {
+  tell_call(domain, function, kEntersCall, correlation);
+  // The runtime launches by the driver, under an id of its own.
+  if (domain == 2 && function == 1) {
+    tell_call(1, 2, kEntersCall, correlation + 1'000'000);
+    tell_call(1, 2, kLeavesCall, correlation + 1'000'000);
+  }
+  tell_call(domain, function, kLeavesCall, correlation);
   const std::lock_guard lock(mutex);
   const bool asked_for = enabled.contains({domain, function});
   if (!asked_for && disabled.contains({domain, function})) return;

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -19,8 +21,9 @@ using testing::ProcessResult;
 using testing::run_process;
 
 const std::string kPython = "/usr/bin/python3";
-const std::string kTraining =
-    (fs::path(SONDE_TEST_DATA).parent_path() / "integration" / "torch" / "train.py").string();
+const fs::path kPrograms = fs::path(SONDE_TEST_DATA).parent_path() / "integration" / "torch";
+const std::string kTraining = (kPrograms / "train.py").string();
+const std::string kKnownLines = (kPrograms / "lines.py").string();
 constexpr int kSteps = 4;
 
 class TorchRunTest : public ::testing::Test {
@@ -32,10 +35,10 @@ class TorchRunTest : public ::testing::Test {
   }
 
   // The trace of the training process.
-  Trace record(const std::vector<std::string>& options) {
+  Trace record(const std::vector<std::string>& options, const std::string& program = kTraining) {
     std::vector<std::string> command = {SONDE_BINARY, "run", "-o", run(), "--force"};
     command.insert(command.end(), options.begin(), options.end());
-    for (const std::string& word : {std::string("--"), kPython, kTraining}) command.push_back(word);
+    for (const std::string& word : {std::string("--"), kPython, program}) command.push_back(word);
     recorded_ = run_process(command);
     EXPECT_EQ(recorded_.status, 0) << recorded_.err;
     Result<LoadedSet> set = load_traces({run()});
@@ -129,6 +132,95 @@ TEST_F(TorchRunTest, FindsStepsModulesBatchesAndTheOptimizerByItself) {
     EXPECT_GE(trace.slices().start(slice), last);
     last = trace.slices().end(slice);
   }
+}
+
+// "OPERATOR FILE:LINE FUNCTION" -> how often, of all operators that have a place.
+std::map<std::string, int> places_of(const Trace& trace) {
+  std::map<std::string, int> out;
+  for (std::size_t i = 0; i < trace.places().size(); ++i) {
+    const StackFrame& frame = trace.stacks()[trace.places().row(i).index()];
+    const std::string file = fs::path(trace.text(frame.file)).filename().string();
+    ++out[std::string(trace.name(trace.places().key(i))) + " " + file + ":" +
+          std::to_string(frame.line) + " " + std::string(trace.text(frame.function))];
+  }
+  return out;
+}
+
+// What lines.py says of itself.
+std::vector<std::string> places_said() {
+  std::ifstream file(kKnownLines);
+  std::vector<std::string> out;
+  int number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    const std::size_t mark = line.find("  #: ");
+    if (mark == std::string::npos) continue;
+    std::istringstream words(line.substr(mark + 5));
+    std::string name;
+    std::string function;
+    int shift = 0;
+    words >> name >> function >> shift;
+    out.push_back(name + " lines.py:" + std::to_string(number + shift) + " " + function);
+  }
+  for (const char* name : {"frac", "sin", "cos", "log1p", "expm1"}) {
+    const std::string line = std::to_string(std::strlen(name) * 100 + 1);
+    out.push_back(std::string("aten::") + name + " made_" + name + ":" + line + " <module>");
+  }
+  return out;
+}
+
+TEST_F(TorchRunTest, OperatorsKnowTheLineThatCalledThem) {
+  const Trace trace = record({}, kKnownLines);
+  const std::map<std::string, int> places = places_of(trace);
+  const std::vector<std::string> said = places_said();
+  ASSERT_GE(said.size(), 13u);
+  std::map<std::string, std::string> expected;
+  for (const std::string& place : said) {
+    EXPECT_TRUE(places.contains(place)) << place;
+    expected[place.substr(0, place.find(' '))] = place;
+  }
+  // Nobody else runs these operators: none of them has another place.
+  for (const auto& [place, count] : places) {
+    const auto known = expected.find(place.substr(0, place.find(' ')));
+    if (known == expected.end()) continue;
+    EXPECT_EQ(place, known->second);
+  }
+  const auto count = [&](const char* name) {
+    const auto found = places.find(expected[name]);
+    return found == places.end() ? 0 : found->second;
+  };
+  EXPECT_EQ(count("aten::sign"), 2);
+  EXPECT_EQ(count("aten::floor"), 3);
+  EXPECT_EQ(count("aten::ceil"), 3 * 5);
+  EXPECT_EQ(count("aten::exp"), 3);
+  EXPECT_EQ(count("aten::frac"), 20);
+  EXPECT_EQ(trace.losses().find("places_unknown"), nullptr);
+}
+
+TEST_F(TorchRunTest, EachOutermostOperatorHasAPlaceAndAStackUpToTheProgram) {
+  const Trace trace = record({});
+  std::size_t outermost = 0;
+  for (const SliceId slice : all_slices(trace)) {
+    if (trace.slices().kind(slice) != SliceKind::Operator) continue;
+    bool inside = false;
+    for (SliceId up = trace.slices().parent(slice); up.valid(); up = trace.slices().parent(up)) {
+      inside = inside || trace.slices().kind(up) == SliceKind::Operator;
+    }
+    if (inside) continue;
+    ++outermost;
+    const StackId* const place = trace.places().find(slice);
+    ASSERT_NE(place, nullptr) << trace.name(slice);
+    StackId last = *place;
+    while (trace.stacks()[last.index()].caller.valid()) {
+      last = trace.stacks()[last.index()].caller;
+    }
+    EXPECT_EQ(trace.text(trace.stacks()[last.index()].file), kTraining) << trace.name(slice);
+    EXPECT_EQ(trace.text(trace.stacks()[last.index()].function), "<module>");
+  }
+  EXPECT_GT(outermost, 50u);
+  // With the agent at work besides, both write into the same tables.
+  EXPECT_GT(record({"--python", "function"}).places().size(), 50u);
+  EXPECT_EQ(record({"--torch", "operators,shapes"}).places().size(), 0u);
 }
 
 TEST_F(TorchRunTest, OperatorsAndSamplesOfAProcessAreOneTrace) {

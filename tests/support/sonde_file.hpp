@@ -68,6 +68,25 @@ class SondeFile {
                   static_cast<std::uint8_t>(kind));
   }
 
+  // An operator that knows its frame in the tables.
+  SondeFile& placed(std::string_view name, std::uint64_t start, std::uint64_t end,
+                    std::uint32_t frame, std::uint64_t sequence_and_1 = 0,
+                    file::OperatorScope scope = file::OperatorScope::Forward) {
+    return raw(
+        {kFirstTick + start, file::make_placed(end - start, frame), sequence_and_1,
+         file::make_word(id_of(names_, name), static_cast<std::uint16_t>(frame >> 16),
+                         file::RecordType::PlacedOperator, static_cast<std::uint8_t>(scope))});
+  }
+  // A call of the runtime on this chunk's thread, and the kernel that it launches.
+  SondeFile& launch(std::uint64_t start, std::uint64_t kernel_start, std::uint64_t kernel_end,
+                    std::uint64_t id) {
+    slice("cudaLaunchKernel", start, start + 1, SliceKind::Runtime, id);
+    record(file::RecordType::Place, 5, 0, 1);
+    record(file::RecordType::DeviceSlice, kFirstTick + kernel_start, kFirstTick + kernel_end,
+           id + 1, "kernel", {}, static_cast<std::uint8_t>(SliceKind::Kernel));
+    return record(file::RecordType::Link, kFirstTick + start, id, id + 1);
+  }
+
   std::uint32_t name_id(std::string_view text) { return id_of(names_, text); }
 
   // The names come last, behind the records that use them.
@@ -143,6 +162,9 @@ inline std::string rich_sonde_file() {
   out.record(RecordType::DeviceSlice, kAt + 35, kAt + 55, 12, "conv_kernel", {},
              static_cast<std::uint8_t>(SliceKind::Kernel));
   out.record(RecordType::Link, kAt + 30, 11, 12);
+  out.record(RecordType::Operator, kAt + 60, kAt + 70, 4, "aten::relu", {}, 0);
+  out.placed("aten::mm", 70, 90, 0x12345, 5);
+  out.record(RecordType::CallPlace, kAt + 75, 3, 101);
   out.record(RecordType::Schedule, kAt + 95, 0, 0);
   return out.bytes();
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <random>
 
+#include "analysis/function_profile.hpp"
 #include "import/sonde_run/tables/tables.hpp"
 #include "tests/support/import_text.hpp"
 #include "tests/support/tables_run.hpp"
@@ -54,6 +55,98 @@ TEST(TablesImport, FunctionsOfSeveralThreadsAreAddedUp) {
   EXPECT_EQ(profile.lines[2].hits, 40);
   EXPECT_EQ(profile.line_self[2], 8'500'000);
   EXPECT_EQ(losses(trace, "unknown_numbers"), 0u);
+}
+
+TEST(TablesImport, OperatorsFindTheirPlaceInTheProgram) {
+  const ScratchFolder folder;
+  TablesRun run(folder.path());
+  const std::uint32_t main = run.code("<module>", "/home/me/train.py", 1);
+  const std::uint32_t step = run.code("step", "/home/me/train.py", 10, "Trainer.step");
+  const std::uint32_t outer = run.frame(0, main, 30);
+  const std::uint32_t inner = run.frame(outer, step, 12);
+  run.recording.chunk(7);
+  run.recording.placed("aten::mm", 10, 20, inner, 5);
+  run.recording.record(file::RecordType::Operator, SondeFile::kFirstTick + 30,
+                       SondeFile::kFirstTick + 40, 0, "aten::add");
+  run.recording.placed("aten::neg", 50, 60, outer);
+  const Trace trace = run.load();
+  ASSERT_EQ(trace.places().size(), 2u);
+  const StackFrame& frame = trace.stacks()[trace.places().row(0).index()];
+  EXPECT_EQ(trace.name(trace.places().key(0)), "aten::mm");
+  EXPECT_EQ(trace.slices().duration(trace.places().key(0)), 100);
+  EXPECT_EQ(trace.operators().find(trace.places().key(0))->sequence, 4);
+  EXPECT_EQ(trace.text(frame.function), "Trainer.step");
+  EXPECT_EQ(trace.text(frame.file), "/home/me/train.py");
+  EXPECT_EQ(frame.line, 12);
+  EXPECT_EQ(trace.stacks()[frame.caller.index()].line, 30);
+  EXPECT_EQ(trace.name(trace.places().key(1)), "aten::neg");
+  EXPECT_EQ(losses(trace, "places_unknown"), 0u);
+  EXPECT_EQ(losses(trace, "unknown_numbers"), 0u);
+}
+
+TEST(TablesImport, PlacesThatNoFrameStandsForAreLosses) {
+  const ScratchFolder folder;
+  TablesRun run(folder.path());
+  const std::uint32_t frame = run.frame(0, run.code("f", "a.py", 1), 2);
+  run.recording.chunk(7);
+  run.recording.placed("aten::mm", 10, 20, frame);
+  run.recording.placed("aten::add", 30, 40, 0xFFFF'FFFF);
+  run.recording.placed("aten::neg", 50, 60, 0x0001'0000 + frame);
+  // As long as can be told, and none at all.
+  run.recording.placed("aten::abs", 70, 70 + file::kMaxPlacedTicks, frame);
+  run.recording.placed("aten::exp", 80, 90, 0);
+  const Trace trace = run.load();
+  ASSERT_EQ(trace.places().size(), 2u);
+  EXPECT_EQ(trace.name(trace.places().key(0)), "aten::mm");
+  EXPECT_EQ(trace.name(trace.places().key(1)), "aten::abs");
+  EXPECT_EQ(trace.operators().size(), 5u);
+  EXPECT_EQ(losses(trace, "places_unknown"), 2u);
+  EXPECT_EQ(losses(trace, "unknown_numbers"), 2u);
+}
+
+TEST(TablesImport, PlacesOfCallsThatAreNotThereAreLosses) {
+  const ScratchFolder folder;
+  TablesRun run(folder.path());
+  const std::uint32_t frame = run.frame(0, run.code("f", "a.py", 1), 2);
+  run.recording.chunk(7);
+  const std::uint64_t at = SondeFile::kFirstTick + 10;
+  run.recording.record(file::RecordType::CallPlace, at, frame, 101);
+  run.recording.record(file::RecordType::CallPlace, at, 0, 101);
+  run.recording.record(file::RecordType::CallPlace, at, frame, std::uint64_t{1} << 40);
+  run.recording.record(file::RecordType::CallPlace, at, std::uint64_t{1} << 40, 101);
+  const Trace trace = run.load();
+  EXPECT_TRUE(trace.places().empty());
+  EXPECT_EQ(losses(trace, "call_places_unused"), 1u);
+  EXPECT_EQ(losses(trace, "bad_call_places"), 3u);
+}
+
+TEST(TablesImport, PlacesWithoutTablesAreLosses) {
+  SondeFile file;
+  file.chunk(7).placed("aten::mm", 10, 20, 3);
+  const ScratchFolder folder;
+  std::ofstream(folder.path() / "alone.sonde", std::ios::binary) << file.bytes();
+  const Result<Trace> trace = load_trace((folder.path() / "alone.sonde").string());
+  ASSERT_TRUE(trace.ok());
+  EXPECT_EQ(trace->operators().size(), 1u);
+  EXPECT_TRUE(trace->places().empty());
+  EXPECT_EQ(losses(*trace, "places_unknown"), 1u);
+}
+
+TEST(TablesImport, FramesOfPlacesAreNoSamples) {
+  const ScratchFolder folder;
+  TablesRun run(folder.path());
+  const std::uint32_t sampled = run.frame(0, run.code("sampled", "a.py", 1), 2);
+  const std::uint32_t placed = run.frame(sampled, run.code("placed", "a.py", 10), 12);
+  run.sample(1000, sampled, 10'000'000, 9'000'000);
+  run.recording.chunk(7).placed("aten::mm", 10, 20, placed);
+  TraceSet set;
+  set.push_back({".", "w", "w", run.load()});
+  ASSERT_EQ(set[0].trace.places().size(), 1u);
+  const FunctionProfile profile =
+      function_profile(set, nullptr, {ProfileNeed::Lines, ProfileSource::Samples});
+  ASSERT_EQ(profile.functions.size(), 1u);
+  EXPECT_EQ(profile.functions[0].name, "sampled");
+  ASSERT_EQ(profile.lines.size(), 1u);
 }
 
 TEST(TablesImport, SamplesHaveWallCpuLockAndIdleTime) {

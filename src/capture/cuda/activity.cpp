@@ -107,8 +107,6 @@ void on_completion(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std:
 
 std::uint64_t on_timestamp() { return sonde_ticks(); }
 
-void on_callback(void*, std::uint32_t, std::uint32_t, const void*) {}
-
 // Cut where it is too long; ends with a 0.
 void copy_text(char* out, std::size_t size, const char* text) {
   std::size_t i = 0;
@@ -250,6 +248,7 @@ bool arm() {
 void set_reason(const char* text) { copy_text(header().reason, cupti::kReasonBytes, text); }
 
 bool other_tool_present() {
+  drop_places();
   Subscriber subscriber = nullptr;
   const Status status = subscribe(&subscriber);
   // Never kept: a tool that the program itself uses shall find CUPTI free.
@@ -280,7 +279,11 @@ Verdict begin_collecting(const Cupti& found, const char* path) {
     return Verdict::TryAnother;
   }
   const bool armed = arm();
-  functions.cuptiUnsubscribe(subscriber);
+  if (armed && places_wanted()) {
+    keep_places(functions, subscriber);
+  } else {
+    functions.cuptiUnsubscribe(subscriber);
+  }
   if (!armed) return Verdict::TryAnother;
   file.reason[0] = 0;
   file.started = sonde_ticks();
@@ -288,13 +291,29 @@ Verdict begin_collecting(const Cupti& found, const char* path) {
   return Verdict::Good;
 }
 
+void renew_places() {
+  const bool wanted = places_wanted();
+  if (!wanted) return drop_places();
+  if (holds_places() || header().call_places == cupti::CallPlaces::Refused) return;
+  Subscriber subscriber = nullptr;
+  if (subscribe(&subscriber) == kSuccess) {
+    keep_places(functions, subscriber);
+  } else {
+    header().call_places = cupti::CallPlaces::Refused;
+  }
+}
+
 void resume_collecting() {
   if (!arm()) return;
+  renew_places();
   header().other_tool_until = sonde_ticks();
   __atomic_store_n(&header().state, State::Collecting, __ATOMIC_RELEASE);
 }
 
-void stop_collecting() { switch_kinds(false); }
+void stop_collecting() {
+  drop_places();
+  switch_kinds(false);
+}
 
 bool hears_own_calls() { return is_kind_wanted("driver", true); }
 

@@ -77,7 +77,20 @@ constexpr const char* kBeginnings[] = {
     "cuDriverGetVersion",
 };
 
+// Of them, those that have a device do something.
+constexpr const char* kLaunches[] = {
+    "cudaLaunch", "cudaGraphLaunch", "cudaMemcpy", "cudaMemset", "cudaMemPrefetch",
+    "cuLaunch",   "cuGraphLaunch",   "cuMemcpy",   "cuMemset",   "cuMemPrefetch",
+};
+
 }  // namespace
+
+bool launches_work(const char* function) {
+  for (const char* const beginning : kLaunches) {
+    if (strncmp(function, beginning, strlen(beginning)) == 0) return is_worth_a_record(function);
+  }
+  return false;
+}
 
 bool is_worth_a_record(const char* function) {
   for (const char* const beginning : kBeginnings) {

@@ -59,6 +59,18 @@ bool heard_own_call();
 // calls.cpp: whether a function of CUDA, named as CUPTI does, does something that a profile shows.
 bool is_worth_a_record(const char* function);
 
+// Whether it has a device do something: kernels, copies, sets, graphs.
+bool launches_work(const char* function);
+
+// places.cpp: where in the program calls are made, by CUPTI's callbacks. CUPTI has room for one
+// subscriber: it is kept only where an agent can tell places, and where no tool in the program is
+// to be expected.
+bool places_wanted();
+bool holds_places();
+void keep_places(const Cupti& functions, Subscriber subscriber);
+void drop_places();
+void on_callback(void* user, std::uint32_t domain, std::uint32_t function, const void* data);
+
 // activity.cpp: CUPTI's side.
 Verdict begin_collecting(const Cupti& functions, const char* path);
 void resume_collecting();
@@ -66,6 +78,8 @@ void stop_collecting();
 // Whether calls of the helper's own are recorded at all.
 bool hears_own_calls();
 void flush(bool forced);
+// Takes the subscription for places, or gives it back, as it is wanted now.
+void renew_places();
 // True, and its name in the header, where another tool is subscribed.
 bool other_tool_present();
 

@@ -31,6 +31,21 @@ struct SubscriberParams {
 };
 inline constexpr std::size_t kLongestSubscriberName = 53;
 
+// CUpti_CallbackData, of calls.
+struct CallbackData {
+  std::uint32_t site;  // kEntersCall or kLeavesCall
+  const char* function_name;
+  const void* parameters;
+  void* returned;
+  const char* symbol;
+  void* context;
+  std::uint32_t context_id;
+  std::uint64_t* own_data;
+  std::uint32_t correlation;
+};
+inline constexpr std::uint32_t kEntersCall = 0;
+inline constexpr std::uint32_t kLeavesCall = 1;
+
 using Subscriber = void*;
 using SubscriberCallback = void (*)(void* user, std::uint32_t domain, std::uint32_t function,
                                     const void* data);
@@ -46,6 +61,7 @@ struct Cupti {
   Status (*cuptiSubscribe)(Subscriber*, SubscriberCallback, void*);
   Status (*cuptiSubscribe_v2)(Subscriber*, SubscriberCallback, void*, SubscriberParams*);
   Status (*cuptiUnsubscribe)(Subscriber);
+  Status (*cuptiEnableCallback)(std::uint32_t, Subscriber, Domain, std::uint32_t);
   Status (*cuptiGetCallbackName)(Domain, std::uint32_t, const char**);
   Status (*cuptiActivityRegisterCallbacks)(BufferRequested, BufferCompleted);
   Status (*cuptiActivityRegisterTimestampCallback)(TimestampCallback);

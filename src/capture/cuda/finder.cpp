@@ -49,6 +49,7 @@ Verdict use_library(void* library, const char* path, Use use) {
                      SONDE_LOOK_UP(cuptiActivityFlushAll);
   SONDE_LOOK_UP(cuptiGetResultString);
   SONDE_LOOK_UP(cuptiSubscribe_v2);
+  SONDE_LOOK_UP(cuptiEnableCallback);
   SONDE_LOOK_UP(cuptiActivityRegisterTimestampCallback);
   SONDE_LOOK_UP(cuptiActivitySetAttribute);
   SONDE_LOOK_UP(cuptiSetThreadIdType);

@@ -109,6 +109,7 @@ void take_turn(std::int64_t now, std::int64_t& next_flush, std::int64_t pause) {
   sonde_renew_clock_();
   switch (header().state) {
     case State::Collecting: {
+      renew_places();
       const bool asks =
           have_devices && (turns < kEarlyTurns || unheard > 0 || turns % kSeldom == 0);
       int ignored = 0;

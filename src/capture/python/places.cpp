@@ -6,6 +6,7 @@
 #include "capture/python/hash_table.hpp"
 #include "capture/python/module.hpp"
 #include "capture/python/session.hpp"
+#include "sonde/sonde.h"
 
 // Where in the program the calling thread is, as the number of a stack, for recorders of native
 // calls (torch's operators, CUDA's calls). They call from inside of the native call, mostly without
@@ -183,6 +184,8 @@ PyObject* start_places(PyObject* module, PyObject*) {
   if (!registered) registered = call_at_exit(module, "stop_places");
   if (!registered) return nullptr;
   __atomic_store_n(&active, true, __ATOMIC_RELEASE);
+  // For whoever is loaded by somebody else, and later: the recorder of CUDA's calls.
+  __atomic_store_n(&sonde_place_, &place, __ATOMIC_RELEASE);
   return PyLong_FromVoidPtr(reinterpret_cast<void*>(place));
 }
 

@@ -98,6 +98,15 @@ void RecordAssembler::add_record(const Record& record) {
       return;
     case RecordType::PlacedOperator:
       return add_placed_operator(record);
+    case RecordType::CallPlace:
+      if (record.b != 0 && record.b <= UINT32_MAX && record.c <= UINT32_MAX) {
+        places_.add_call(static_cast<std::uint32_t>(record.c),
+                         static_cast<std::uint32_t>(record.b));
+      } else {
+        lose("bad_call_places", Severity::Warning,
+             "Places of CUDA calls whose numbers cannot be; they are left out");
+      }
+      return;
     case RecordType::Schedule:
       if (!time_of(record.a, time)) return;
       if (record.b == 0) {

@@ -1,8 +1,10 @@
 #include "report/views/lines.hpp"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
+#include "base/format.hpp"
 #include "report/views/profile_cells.hpp"
 #include "report/views/profile_choice.hpp"
 #include "report/views/rows.hpp"
@@ -21,8 +23,52 @@ double line_total(const FunctionProfile& profile, std::size_t line, std::size_t 
   return profile.line_total.empty() ? 0 : profile.line_total[line * profile.costs.size() + cost];
 }
 
-std::vector<std::size_t> sorted(const FunctionProfile& profile, std::size_t cost,
-                                const ReportRequest& request) {
+// What a line of the profile had the GPU do, line by line; empty where nothing is known of it.
+using DeviceCosts = std::vector<DeviceLines::Line>;
+
+// Adds lines to the profile that have only device time, with costs of 0.
+DeviceCosts add_device_lines(FunctionProfile& profile, const DeviceLines& device) {
+  using Place = std::tuple<std::string_view, std::int32_t, std::string_view>;
+  std::map<Place, std::size_t> lines;
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> functions;
+  for (std::size_t i = 0; i < profile.lines.size(); ++i) {
+    const FunctionProfile::Line& line = profile.lines[i];
+    const std::string_view name = profile.functions[line.function].best_name();
+    lines.try_emplace({line.file, line.line, name}, i);
+    functions.try_emplace({line.file, name}, line.function);
+  }
+  DeviceCosts out(profile.lines.size());
+  const std::size_t costs = profile.costs.size();
+  for (const DeviceLines::Line& line : device.lines) {
+    const auto [at, fresh] =
+        lines.try_emplace({line.file, line.line, line.function}, profile.lines.size());
+    if (fresh) {
+      const auto [function, unknown] =
+          functions.try_emplace({line.file, line.function}, profile.functions.size());
+      if (unknown) {
+        profile.functions.push_back({line.function, line.file, {}, 0, 0, 0});
+        profile.self.resize(profile.functions.size() * costs);
+        profile.total.resize(profile.functions.size() * costs);
+      }
+      profile.lines.push_back(
+          {static_cast<std::uint32_t>(function->second), line.file, line.line, 0});
+      profile.line_self.resize(profile.lines.size() * costs);
+      if (!profile.line_total.empty()) profile.line_total.resize(profile.lines.size() * costs);
+      out.emplace_back();
+    }
+    out[at->second] = line;
+  }
+  return out;
+}
+
+// Without those that add_device_lines() added.
+void cut_lines(FunctionProfile& profile, DeviceCosts& device, std::size_t count) {
+  profile.lines.resize(count);
+  if (!device.empty()) device.resize(count);
+}
+
+std::vector<std::size_t> sorted(const FunctionProfile& profile, const DeviceCosts& device,
+                                std::size_t cost, const ReportRequest& request) {
   const std::string& key = request.sort;
   const auto& lines = profile.lines;
   std::vector<std::size_t> order;
@@ -36,6 +82,12 @@ std::vector<std::size_t> sorted(const FunctionProfile& profile, std::size_t cost
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return std::tie(lines[a].file, lines[a].line) < std::tie(lines[b].file, lines[b].line);
     });
+  } else if (!device.empty() && key == "device_total") {
+    sort_descending(order,
+                    [&](std::size_t i) { return std::pair(device[i].total, device[i].self); });
+  } else if (!device.empty() && (key == "device" || profile.costs.empty())) {
+    sort_descending(order,
+                    [&](std::size_t i) { return std::pair(device[i].self, device[i].total); });
   } else if (key == "per_hit") {
     sort_descending(order, [&](std::size_t i) {
       const auto hits = static_cast<double>(std::max<std::int64_t>(lines[i].hits, 1));
@@ -72,12 +124,34 @@ bool has_hits(const FunctionProfile& profile, std::size_t cost) {
                      [](const auto& line) { return line.hits > 0; });
 }
 
-Table table_of(const FunctionProfile& profile, std::size_t cost, const ReportRequest& request,
-               std::size_t sensible, Block& block) {
+constexpr std::size_t kDeviceColumns = 5;
+
+void add_device_columns(Table& table) {
+  table.columns.push_back({.key = "device_self_ns", .header = "GPU", .type = CellType::Duration});
+  table.columns.push_back(
+      {.key = "device_percent", .header = "GPU share", .type = CellType::Percent, .drop = 1});
+  table.columns.push_back(
+      {.key = "device_total_ns", .header = "GPU total", .type = CellType::Duration});
+  table.columns.push_back(
+      {.key = "device_backward_ns", .header = "backward", .type = CellType::Duration, .drop = 4});
+  table.columns.push_back(
+      {.key = "device_work", .header = "Launched", .type = CellType::Integer, .drop = 5});
+}
+
+void add_device_cells(const DeviceLines::Line& line, Nanos whole, std::vector<Cell>& cells) {
+  cells.push_back(time_cell(line.self));
+  cells.push_back(share_cell(line.self, whole));
+  cells.push_back(time_cell(line.total));
+  cells.push_back(time_cell(line.backward));
+  cells.push_back(Cell(line.work));
+}
+
+Table table_of(const FunctionProfile& profile, const DeviceCosts& device, Nanos device_whole,
+               std::size_t cost, const ReportRequest& request, std::size_t sensible, Block& block) {
   const ProfileCost& what = profile.costs[cost];
   const bool programs = for_programs(request);
   const bool hits = programs || has_hits(profile, cost);
-  std::vector<std::size_t> order = sorted(profile, cost, request);
+  std::vector<std::size_t> order = sorted(profile, device, cost, request);
   cut_rows(order, request, sensible, block);
   Table table;
   if (programs) table.columns = {{.key = "cost"}, {.key = "unit"}};
@@ -108,6 +182,7 @@ Table table_of(const FunctionProfile& profile, std::size_t cost, const ReportReq
   if (profile.self_known) {
     table.columns.push_back({.key = "percent", .header = "Share", .type = CellType::Percent});
   }
+  if (!device.empty()) add_device_columns(table);
   table.columns.push_back({.key = "function", .header = "Function", .cut = Cut::Middle, .drop = 1});
   const std::vector<double> wholes = function_wholes(profile, cost);
   for (const std::size_t i : order) {
@@ -130,6 +205,12 @@ Table table_of(const FunctionProfile& profile, std::size_t cost, const ReportReq
     }
     cells.push_back(share_cell(value, wholes[line.function]));
     if (profile.self_known) cells.push_back(share_cell(value, profile.whole[cost]));
+    // Programs get all costs in one table: GPU time stands in the rows of the first one.
+    if (!device.empty() && (cost == 0 || !programs)) {
+      add_device_cells(device[i], device_whole, cells);
+    } else if (!device.empty()) {
+      cells.resize(cells.size() + kDeviceColumns);
+    }
     cells.push_back(text_cell(for_programs(request)
                                   ? profile.functions[line.function].name
                                   : profile.functions[line.function].best_name()));
@@ -138,26 +219,76 @@ Table table_of(const FunctionProfile& profile, std::size_t cost, const ReportReq
   return table;
 }
 
+// Of a trace that knows nothing of the time of lines on the host.
+Table device_table(const FunctionProfile& profile, const DeviceCosts& device, Nanos device_whole,
+                   const ReportRequest& request, std::size_t sensible, Block& block) {
+  std::vector<std::size_t> order = sorted(profile, device, 0, request);
+  cut_rows(order, request, sensible, block);
+  Table table;
+  table.columns = {{.key = "file", .header = "File", .cut = Cut::Middle, .least = 20},
+                   {.key = "line", .header = "Line", .type = CellType::Integer}};
+  add_device_columns(table);
+  table.columns.push_back({.key = "function", .header = "Function", .cut = Cut::Middle});
+  for (const std::size_t i : order) {
+    const FunctionProfile::Line& line = profile.lines[i];
+    std::vector<Cell> cells = {
+        for_programs(request) ? text_cell(line.file) : Cell(place_text(line.file, 0)),
+        line.line > 0 ? Cell(std::int64_t{line.line}) : Cell()};
+    add_device_cells(device[i], device_whole, cells);
+    cells.push_back(text_cell(profile.functions[line.function].name));
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+void note_device(const DeviceLines& device, Block& block) {
+  block.notes.push_back(
+      "GPU: kernels, copies and sets, each counted once, for the innermost line of the program "
+      "itself; GPU total: with all that was called from the line. What a backward pass launches "
+      "counts for the line that ran forward.");
+  if (device.begins_only) {
+    block.notes.emplace_back(
+        "The trace tells functions, not lines, of what was launched: GPU time stands at the line "
+        "where the function begins.");
+  }
+  if (device.placed < device.whole) {
+    block.notes.push_back(format_duration(static_cast<double>(device.whole - device.placed)) +
+                          " of " + format_duration(static_cast<double>(device.whole)) +
+                          " of GPU time have no line.");
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string>& lines_sort_keys() {
-  static const std::vector<std::string> kKeys = {"self", "total", "hits", "per_hit", "line"};
+  static const std::vector<std::string> kKeys = {"self", "total",  "hits",        "per_hit",
+                                                 "line", "device", "device_total"};
   return kKeys;
 }
 
-std::vector<Block> lines_blocks(const FunctionProfile& profile, const ReportRequest& request,
-                                std::size_t sensible) {
+std::vector<Block> lines_blocks(const FunctionProfile& all, const ReportRequest& request,
+                                std::size_t sensible, const DeviceLines& device) {
   std::vector<Block> out;
-  if (profile.costs.empty() || profile.lines.empty()) {
+  const bool on_host = !all.costs.empty() && !all.lines.empty();
+  if (!on_host && device.lines.empty()) {
     out.push_back({"lines", "", Table{}, kNoLines, {}});
     return out;
   }
+  FunctionProfile profile = on_host ? all : FunctionProfile{};
+  DeviceCosts device_costs;
+  if (!device.lines.empty()) device_costs = add_device_lines(profile, device);
+  if (!on_host) {
+    Block block{"lines", "", Table{}, kNoLines, {}};
+    block.content = device_table(profile, device_costs, device.whole, request, sensible, block);
+    out.push_back(std::move(block));
+  }
   for (std::size_t cost = 0; cost < profile.costs.size(); ++cost) {
     Block block{"lines", "", Table{}, kNoLines, {}};
-    Table table = table_of(profile, cost, request, sensible, block);
+    if (cost == 1 && for_programs(request)) cut_lines(profile, device_costs, all.lines.size());
+    Table table = table_of(profile, device_costs, device.whole, cost, request, sensible, block);
     if (for_programs(request) && !out.empty()) {
-      auto& all = std::get<Table>(out.front().content).rows;
-      std::move(table.rows.begin(), table.rows.end(), std::back_inserter(all));
+      auto& rows = std::get<Table>(out.front().content).rows;
+      std::move(table.rows.begin(), table.rows.end(), std::back_inserter(rows));
       continue;
     }
     if (profile.costs.size() > 1 && !for_programs(request)) {
@@ -166,6 +297,7 @@ std::vector<Block> lines_blocks(const FunctionProfile& profile, const ReportRequ
     block.content = std::move(table);
     out.push_back(std::move(block));
   }
+  if (!device.lines.empty()) note_device(device, out.back());
   return out;
 }
 
@@ -176,7 +308,7 @@ Document lines_view(RunTraces traces, const ReportRequest& request) {
   out.view = "lines";
   out.title = view_title("Lines", traces, "sums over all");
   out.csv_block = "lines";
-  out.blocks = lines_blocks(profile, request, kSensibleRows);
+  out.blocks = lines_blocks(profile, request, kSensibleRows, device_lines(traces));
   if (!profile.line_self_known) {
     out.blocks.back().notes.emplace_back("The time of a line includes what it called.");
   }

@@ -40,6 +40,14 @@ SAME(abi::Domain::Runtime, CUPTI_CB_DOMAIN_RUNTIME_API);
 SAME(abi::Attribute::ZeroedBuffers, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER);
 SAME(abi::Attribute::PinnedHostMemory, CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED);
 SAME(abi::kSystemThreadIds, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+SAME(abi::kEntersCall, CUPTI_API_ENTER);
+SAME(abi::kLeavesCall, CUPTI_API_EXIT);
+PLACE(offsetof(abi::CallbackData, site), CUpti_CallbackData, callbackSite);
+PLACE(offsetof(abi::CallbackData, function_name), CUpti_CallbackData, functionName);
+PLACE(offsetof(abi::CallbackData, symbol), CUpti_CallbackData, symbolName);
+PLACE(offsetof(abi::CallbackData, context_id), CUpti_CallbackData, contextUid);
+PLACE(offsetof(abi::CallbackData, correlation), CUpti_CallbackData, correlationId);
+static_assert(sizeof(abi::CallbackData) == sizeof(CUpti_CallbackData));
 SAME(abi::kFlushForced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 #if CUPTI_API_VERSION >= 130000
 PLACE(offsetof(abi::SubscriberParams, struct_size), CUpti_SubscriberParams, structSize);

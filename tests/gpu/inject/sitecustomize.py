@@ -4,6 +4,7 @@ import glob
 import importlib.machinery
 import importlib.util
 import os
+import sys
 
 
 def load_agent(library):
@@ -18,6 +19,20 @@ def load_agent(library):
     return None
 
 
+class CallWatch:
+    """As `sonde run` does: the lines of CUDA's calls, where something is imported that makes them."""
+
+    def __init__(self, library):
+        self.library = library
+
+    def find_spec(self, name, path=None, target=None):
+        if name in ("cuda", "cupy", "jax", "jaxlib", "triton"):
+            sys.meta_path.remove(self)
+            agent = load_agent(self.library)
+            if agent is not None:
+                agent.start_places()
+
+
 library = os.environ.get("SONDE_TORCH_LIBRARY")
 if library and os.environ.get("SONDE_RUN_DIR"):
     here = os.path.dirname(os.path.abspath(__file__))
@@ -27,6 +42,8 @@ if library and os.environ.get("SONDE_RUN_DIR"):
     spec.loader.exec_module(module)
     wanted = os.environ.get("SONDE_TORCH")
     module.watch(library, wanted, load_agent(library) if wanted != "none" else None)
+    if wanted != "none" and os.environ.get("SONDE_CUDA_LINES") != "off":
+        sys.meta_path.insert(0, CallWatch(library))
     if os.environ.get("SONDE_TORCH_STATE"):
         import atexit
 

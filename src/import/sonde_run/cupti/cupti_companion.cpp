@@ -64,6 +64,11 @@ void add_header_losses(const FileHeader& header, const cupti::RecordReader& read
                    " took over; the GPU's work of that time is not here",
                header.other_tool_seen);
   }
+  if (header.call_places == cupti::CallPlaces::Refused) {
+    losses.add("gpu_call_places", Severity::Info,
+               "The lines that launched GPU work are not known: " + other_tool(header) +
+                   " was subscribed to CUPTI");
+  }
   if (header.dropped_records > 0) {
     losses.add("gpu_dropped_records", Severity::Warning, "GPU records that CUPTI had no room for",
                header.dropped_records);
@@ -96,6 +101,7 @@ class CuptiCompanion : public Companion {
     blocks.read_blocks([&](const cupti::RecordBlock& block) { records.add_block(block); },
                        [&](const cupti::Name& name) { records.add_name(name); });
     records.finish();
+    if (context.places != nullptr) context.places->find_calls(context.builder);
     if (header.state != cupti::State::Failed) add_devices(header, context.builder.meta());
     add_header_losses(header, records, losses);
     has_records_ = records.records() > 0;
