@@ -97,6 +97,7 @@ TEST_P(PythonAgentTest, LetsTheProgramImportThePackage) {
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(result.out, "True\n");
 }
+TEST_P(PythonAgentTest, TellsNativeCallsWhereTheyAre) { scenario("places_are_exact"); }
 TEST_P(PythonAgentTest, MayStartLateAndAgain) { scenario("starts_late_and_again"); }
 
 std::string test_name(const ::testing::TestParamInfo<std::string>& parameter) {

@@ -379,7 +379,35 @@ def threads_that_were_born_in_c():
     check(hits[7] == 20 and hits[12] == 20, "hits", hits)
 
 
-SCENARIOS = [limits_and_changes, threads_that_were_born_in_c, depth_breadth_and_short_lived_code, output_is_unchanged, children_are_recorded, killed_process_keeps_its_data, interrupt_is_an_orderly_end,
+def places_are_exact():
+    script = os.path.join(PROGRAMS, "places.py")
+    shutil.rmtree(RUN, ignore_errors=True)
+    os.makedirs(RUN)
+    result = execute([PYTHON, "-W", "ignore", script, PACKAGE, SCRATCH], {"SONDE_RUN_DIR": RUN})
+    check(result.returncode == 0, result)
+    check(result.stderr == "", result.stderr)
+    found = tables.read_run(RUN)
+    check(len(found) == 2, "processes", len(found))
+    for name in ("parent.json", "child.json"):
+        with open(os.path.join(SCRATCH, name)) as file:
+            said = json.load(file)
+        numbers = {number for number, _ in said}
+        check(0 not in numbers and len(said) >= (900 if name == "parent.json" else 5), name, len(said))
+        # The parent has far more frames than its child.
+        mine = sorted(found.values(), key=lambda table: -len(table.rows["Frame"]))[0 if name == "parent.json" else 1]
+        check(mine.clean_end == 1, name, "clean end", mine.clean_end)
+        frames = {row.id: row for row in mine.rows["Frame"]}
+        for number, expected in said:
+            there = []
+            while number:
+                row = frames[number]
+                file, _, function = mine.label(row.code)
+                there.append([file, row.line, function])
+                number = row.caller
+            check(there == expected[:512], "there", there[:4], "said", expected[:4])
+
+
+SCENARIOS = [places_are_exact, limits_and_changes, threads_that_were_born_in_c, depth_breadth_and_short_lived_code, output_is_unchanged, children_are_recorded, killed_process_keeps_its_data, interrupt_is_an_orderly_end,
              own_profile_function, modules_and_entry_points, own_sitecustomize, no_agent_for_this_interpreter,
              timeline_has_every_call, times_agree_with_the_clock, include_and_exclude, starts_late_and_again]
 
