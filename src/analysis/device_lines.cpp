@@ -49,6 +49,7 @@ class TraceFrames {
   }
 
   void run() {
+    find_nodes();
     const SideTable<DeviceRow>& table = trace_.device_work();
     for (std::size_t i = 0; i < table.size(); ++i) {
       const SliceId slice = table.key(i);
@@ -63,6 +64,26 @@ class TraceFrames {
   bool used_functions() const { return used_functions_; }
 
  private:
+  // Torch's engine runs a backward operator, and behind it adds up gradients that come from several
+  // sides. Both belong to the same forward operator.
+  void find_nodes() {
+    constexpr std::string_view kNode = "autograd::engine::evaluate_function";
+    const Links& links = trace_.forward_to_backward();
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      const SliceId around = slices_.parent(links.to(i));
+      if (around.valid() && trace_.name(around).starts_with(kNode)) {
+        nodes_.get_or_insert(around.value, links.from(i));
+      }
+    }
+  }
+
+  SliceId forward_of(SliceId slice) const {
+    const SliceId forward = trace_.forward_to_backward().source(slice);
+    if (forward.valid()) return forward;
+    const SliceId* const node = nodes_.find(slice.value);
+    return node != nullptr ? *node : SliceId();
+  }
+
   void add(SliceId work) {
     const SliceId launch = trace_.launch_to_device().source(work);
     if (!launch.valid()) return;
@@ -70,7 +91,7 @@ class TraceFrames {
     std::uint32_t at = kNone;
     // The innermost word on it, from the call outward; a forward operator has the last one.
     for (SliceId slice = launch; slice.valid(); slice = slices_.parent(slice)) {
-      const SliceId forward = trace_.forward_to_backward().source(slice);
+      const SliceId forward = forward_of(slice);
       const std::uint32_t ran_forward = forward.valid() ? place_around(forward) : kNone;
       if (ran_forward != kNone) {
         at = ran_forward;
@@ -131,6 +152,7 @@ class TraceFrames {
   const SliceColumns& slices_;
   std::vector<Frame> frames_;
   std::vector<SliceId> way_;
+  FlatMap<SliceId> nodes_;
   FlatMap<std::uint32_t> by_slice_;
   FlatMap<std::uint32_t> by_name_;
   Nanos whole_ = 0;

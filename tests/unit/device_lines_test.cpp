@@ -135,6 +135,31 @@ TEST(DeviceLines, ALineThatCallsItselfCountsOnce) {
   EXPECT_EQ(lines["tree.py:6"].self, 100);
 }
 
+// The engine's own slice around a backward operator, in which gradients are added up behind it.
+TEST(DeviceLines, GradientsThatAreAddedUpCountForTheSameLine) {
+  const ScratchFolder folder;
+  TablesRun run(folder.path());
+  const std::uint32_t line = run.frame(0, run.code("f", "/home/me/train.py", 1), 9);
+  SondeFile& file = run.recording;
+  file.chunk(7).placed("aten::mul", 0, 50, line, 3 + 1);
+  file.chunk(8);
+  const std::uint64_t at = SondeFile::kFirstTick;
+  file.record(file::RecordType::Operator, at + 100, at + 200, 0,
+              "autograd::engine::evaluate_function: MulBackward0");
+  file.record(file::RecordType::Operator, at + 110, at + 150, 3 + 1, "MulBackward0", {},
+              static_cast<std::uint8_t>(file::OperatorScope::Backward));
+  file.launch(120, 130, 140, 1);
+  file.record(file::RecordType::Operator, at + 160, at + 190, 0, "aten::add");
+  file.launch(170, 180, 185, 3);
+  TraceSet set;
+  set.push_back({".", "w", "w", run.load()});
+  const DeviceLines device = device_lines(set);
+  ASSERT_EQ(device.lines.size(), 1u);
+  EXPECT_EQ(device.lines[0].self, 100 + 50);
+  EXPECT_EQ(device.lines[0].backward, 150);
+  EXPECT_EQ(device.placed, device.whole);
+}
+
 // As torch.profiler writes them with with_stack=True.
 TEST(DeviceLines, FunctionsOnTheTimeLineTellWhereTheyBegin) {
   TraceBuilder builder;
