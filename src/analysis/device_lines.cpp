@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/memory_lines.hpp"
 #include "analysis/program_files.hpp"
 #include "base/flat_map.hpp"
 
@@ -231,18 +232,22 @@ bool may_have_lines(const Trace& trace) {
 
 }  // namespace
 
-DeviceLines device_lines(std::span<const NamedTrace> traces) {
-  LineSums sums;
+DeviceLines device_lines(std::span<const Trace* const> traces) {
   if (std::none_of(traces.begin(), traces.end(),
-                   [](const NamedTrace& named) { return may_have_lines(named.trace); })) {
+                   [](const Trace* trace) { return may_have_lines(*trace); })) {
     return {};
   }
-  for (const NamedTrace& named : traces) {
-    TraceFrames frames(named.trace);
+  LineSums sums;
+  for (const Trace* const trace : traces) {
+    TraceFrames frames(*trace);
     frames.run();
     sums.add(frames);
   }
   return sums.finish();
+}
+
+DeviceLines device_lines(std::span<const NamedTrace> traces) {
+  return device_lines(plain_traces(traces));
 }
 
 }  // namespace sonde

@@ -30,6 +30,7 @@ struct DeviceLines {
 };
 
 // Of all traces together; without lines where none tells where it launched something.
+DeviceLines device_lines(std::span<const Trace* const> traces);
 DeviceLines device_lines(std::span<const NamedTrace> traces);
 
 }  // namespace sonde

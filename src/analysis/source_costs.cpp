@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/device_lines.hpp"
 #include "analysis/memory_lines.hpp"
 
 namespace sonde {
@@ -28,6 +29,8 @@ class Collector {
     return row;
   }
 
+  bool knows(std::string_view file) const { return files_.contains(file); }
+
   std::vector<SourceFile> take() {
     std::vector<SourceFile> out;
     for (auto& [name, lines] : files_) {
@@ -39,11 +42,12 @@ class Collector {
         file.cost += line.cost;
         file.allocated += line.allocated;
         file.peak += line.peak;
+        file.device += line.device;
       }
       out.push_back(std::move(file));
     }
     std::stable_sort(out.begin(), out.end(), [](const SourceFile& a, const SourceFile& b) {
-      return std::tuple(a.cost, a.allocated) > std::tuple(b.cost, b.allocated);
+      return std::tuple(a.cost, a.allocated, a.device) > std::tuple(b.cost, b.allocated, b.device);
     });
     return out;
   }
@@ -96,6 +100,16 @@ SourceCosts costs_of(const FunctionProfile& profile, std::span<const Trace* cons
     if (from.line <= 0 || from.file.empty()) continue;
     out.has_increments = true;
     add(collector.line(from.file, from.line).increment, from.increment);
+  }
+  const DeviceLines device = device_lines(traces);
+  // Those with time of their own come first: files that were only passed through are not shown.
+  for (const DeviceLines::Line& from : device.lines) {
+    if (from.line <= 0 || from.file.empty()) continue;
+    if (from.self == 0 && !collector.knows(from.file)) continue;
+    out.has_device = true;
+    SourceLine& line = collector.line(from.file, from.line);
+    add(line.device, from.self);
+    add(line.device_total, from.total);
   }
   out.files = collector.take();
   // Lines that include what they called lie in one another: the dearest one is the measure.

@@ -13,12 +13,14 @@ namespace sonde {
 // All that is known of a line of source.
 struct SourceLine {
   std::int32_t line = 0;
-  std::int64_t hits = 0;       // executions, or samples
-  double cost = 0;             // of the line itself, or with what it called
-  double total = 0;            // of samples: with what it called
-  std::int64_t allocated = 0;  // bytes
-  std::int64_t peak = 0;       // bytes live when the process had most
-  std::int64_t increment = 0;  // change of the process's memory
+  std::int64_t hits = 0;          // executions, or samples
+  double cost = 0;                // of the line itself, or with what it called
+  double total = 0;               // of samples: with what it called
+  std::int64_t allocated = 0;     // bytes
+  std::int64_t peak = 0;          // bytes live when the process had most
+  std::int64_t increment = 0;     // change of the process's memory
+  std::int64_t device = 0;        // GPU time in nanoseconds, counted once
+  std::int64_t device_total = 0;  // with what the line called
 };
 
 struct SourceFile {
@@ -28,6 +30,7 @@ struct SourceFile {
   double cost = 0;
   std::int64_t allocated = 0;
   std::int64_t peak = 0;
+  std::int64_t device = 0;
 };
 
 struct SourceCosts {
@@ -40,7 +43,8 @@ struct SourceCosts {
   bool has_total = false;
   bool has_memory = false;  // allocated and peak
   bool has_increments = false;
-  std::vector<SourceFile> files;  // the dearest first, then by memory, then by name
+  bool has_device = false;
+  std::vector<SourceFile> files;  // the dearest first, then by memory, GPU time and name
 
   // The file that is asked for: the whole name, else the only one that ends in it at a "/"; null
   // where there is none, or more than one.

@@ -46,9 +46,11 @@ TraceSet training(const ScratchFolder& folder, bool samples) {
   return set;
 }
 
-std::string render(const TraceSet& traces, const std::string& format, const std::string& sort) {
+std::string render(const TraceSet& traces, const std::string& format, const std::string& sort,
+                   const std::string& view = "lines", const std::string& file = {}) {
   ReportRequest request;
-  request.view = "lines";
+  request.view = view;
+  request.file = file;
   request.format = format;
   request.sort = sort;
   request.render.width = 120;
@@ -72,6 +74,21 @@ TEST(DeviceLinesView, AloneWhereNothingIsKnownOfTheHost) {
   const TraceSet traces = training(folder, false);
   testing::expect_golden("device_lines_alone.txt", render(traces, "text", ""));
   testing::expect_golden("device_lines_alone.json", render(traces, "json", "line"));
+}
+
+TEST(DeviceLinesView, InTheSourceOfAFile) {
+  const ScratchFolder folder;
+  const TraceSet traces = training(folder, true);
+  testing::expect_golden("device_source_files.txt", render(traces, "text", "device", "source"));
+  testing::expect_golden("device_source.txt", render(traces, "text", "", "source", kProgram));
+}
+
+// What torch.profiler tells of a training on a GPU.
+TEST(DeviceLinesView, OfATraceOfTorchsProfiler) {
+  Result<LoadedSet> set =
+      load_traces({std::string(SONDE_TEST_DATA) + "/resnet50_stack.pt.trace.json.gz"});
+  ASSERT_TRUE(set) << set.error().text();
+  testing::expect_golden("resnet50_stack_lines.txt", render(set->traces, "text", ""));
 }
 
 }  // namespace

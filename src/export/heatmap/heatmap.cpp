@@ -46,7 +46,9 @@ class PageWriter {
   }
 
  private:
-  std::string_view first_class() const { return costs_.has_cost ? "time" : "memory"; }
+  std::string_view first_class() const {
+    return costs_.has_cost ? "time" : costs_.has_memory ? "memory" : "device";
+  }
 
   std::string cost_text(double cost) const {
     if (costs_.cost.unit == "ns") return format_duration(cost);
@@ -76,6 +78,10 @@ class PageWriter {
         facts += (facts.empty() ? "" : ", ") + format_bytes(static_cast<double>(file.allocated)) +
                  " allocated";
       }
+      if (costs_.has_device && file.device > 0) {
+        facts += (facts.empty() ? "" : ", ") + format_duration(static_cast<double>(file.device)) +
+                 " on the GPU";
+      }
       append_xml_text(out_, facts);
       out_ += "</small></a></li>\n";
     }
@@ -83,7 +89,8 @@ class PageWriter {
   }
 
   double measure(const SourceFile& file) const {
-    return costs_.has_cost ? file.cost : static_cast<double>(file.allocated);
+    if (costs_.has_cost) return file.cost;
+    return static_cast<double>(costs_.has_memory ? file.allocated : file.device);
   }
 
   void write_buttons() {
@@ -98,6 +105,7 @@ class PageWriter {
       button("hits", costs_.hits_are_samples ? "Samples" : "Hits", false);
     }
     if (costs_.has_memory) button("memory", "Memory", !costs_.has_cost);
+    if (costs_.has_device) button("device", "GPU", !costs_.has_cost && !costs_.has_memory);
     out_ += "</div>\n<p>";
     std::string about;
     if (costs_.has_cost && costs_.with_calls) {
@@ -115,10 +123,12 @@ class PageWriter {
     double most_cost = 0;
     std::int64_t most_hits = 0;
     std::int64_t most_memory = 0;
+    std::int64_t most_device = 0;
     for (const SourceLine& line : file.lines) {
       most_cost = std::max(most_cost, line.cost);
       most_hits = std::max(most_hits, line.hits);
       most_memory = std::max(most_memory, line.allocated);
+      most_device = std::max(most_device, line.device);
     }
     const auto share = [](double part, double whole) {
       return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0.0;
@@ -138,15 +148,20 @@ class PageWriter {
       out_ += "<th>Share</th>";
     }
     if (costs_.has_memory) out_ += "<th>Allocated</th><th>At peak</th>";
+    if (costs_.has_device) out_ += "<th>GPU</th><th>GPU total</th>";
     out_ += "<th>Source</th></tr></thead>\n<tbody>\n";
     const auto write_line = [&](const SourceLine& line) {
       const auto at = static_cast<std::size_t>(line.line) - 1;
-      if (line.hits > 0 || line.cost > 0 || line.allocated > 0) {
+      if (line.hits > 0 || line.cost > 0 || line.allocated > 0 || line.device > 0) {
         out_ += fmt::format(
-            "<tr style=\"--t: {:.3f}; --h: {:.3f}; --m: {:.3f}\"><td>{}</td>",
+            "<tr style=\"--t: {:.3f}; --h: {:.3f}; --m: {:.3f}{}\"><td>{}</td>",
             share(line.cost, most_cost),
             share(static_cast<double>(line.hits), static_cast<double>(most_hits)),
             share(static_cast<double>(line.allocated), static_cast<double>(most_memory)),
+            costs_.has_device
+                ? fmt::format("; --d: {:.3f}", share(static_cast<double>(line.device),
+                                                     static_cast<double>(most_device)))
+                : std::string(),
             line.line);
       } else {
         out_ += fmt::format("<tr><td>{}</td>", line.line);
@@ -164,6 +179,10 @@ class PageWriter {
       if (costs_.has_memory) {
         cell(line.allocated > 0, format_bytes(static_cast<double>(line.allocated)));
         cell(line.peak > 0, format_bytes(static_cast<double>(line.peak)));
+      }
+      if (costs_.has_device) {
+        cell(line.device > 0, format_duration(static_cast<double>(line.device)));
+        cell(line.device_total > 0, format_duration(static_cast<double>(line.device_total)));
       }
       cell(at < source.size(), at < source.size() ? source[at] : std::string());
       out_ += "</tr>\n";

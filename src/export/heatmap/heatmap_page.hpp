@@ -4,8 +4,8 @@
 
 namespace sonde {
 
-// Styles and script of the page. The colour of a line is the share that its row names in --t, --h
-// and --m; the buttons choose which.
+// Styles and script of the page. The colour of a line is the share that its row names in --t, --h,
+// --m and --d; the buttons choose which.
 inline constexpr std::string_view kHeatmapStyle = R"css(
 :root { color-scheme: light dark; --hot: 226, 72, 24; }
 * { box-sizing: border-box; }
@@ -34,6 +34,7 @@ td:first-child { opacity: .6; }
 body.time tr { background: rgba(var(--hot), calc(var(--t, 0) * .8)); }
 body.hits tr { background: rgba(30, 110, 220, calc(var(--h, 0) * .7)); }
 body.memory tr { background: rgba(120, 60, 200, calc(var(--m, 0) * .7)); }
+body.device tr { background: rgba(60, 150, 40, calc(var(--d, 0) * .7)); }
 p { max-width: 50rem; }
 )css";
 
@@ -45,7 +46,7 @@ for (const button of buttons) {
     for (const other of buttons) other.setAttribute('aria-pressed', String(other === button));
   });
 }
-const asked = location.hash.match(/^#by=(time|hits|memory)$/);
+const asked = location.hash.match(/^#by=(time|hits|memory|device)$/);
 if (asked) document.querySelector(`.by button[data-by=${asked[1]}]`)?.click();
 document.documentElement.dataset.ready = 'yes';
 )js";

@@ -1,6 +1,7 @@
 #include "report/views/source.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/source_costs.hpp"
 #include "report/views/profile_cells.hpp"
@@ -39,6 +40,9 @@ void add_columns(const SourceCosts& costs, bool shares, Table& table) {
         {.key = "allocated_bytes", .header = "Allocated", .type = CellType::Bytes, .drop = 3});
     table.columns.push_back({.key = "peak_bytes", .header = "At peak", .type = CellType::Bytes});
   }
+  if (costs.has_device) {
+    table.columns.push_back({.key = "device_self_ns", .header = "GPU", .type = CellType::Duration});
+  }
 }
 
 // Nothing where a line has nothing: the eye finds the numbers.
@@ -53,6 +57,7 @@ void add_cells(const SourceCosts& costs, const Row& row, bool shares, std::vecto
     cells.push_back(row.allocated != 0 ? Cell(row.allocated) : Cell());
     cells.push_back(row.peak != 0 ? Cell(row.peak) : Cell());
   }
+  if (costs.has_device) cells.push_back(row.device != 0 ? time_cell(row.device) : Cell());
 }
 
 Block files_block(const SourceCosts& costs, const ReportRequest& request) {
@@ -67,6 +72,8 @@ Block files_block(const SourceCosts& costs, const ReportRequest& request) {
     sort_descending(files, [](const SourceFile* file) { return file->peak; });
   } else if (request.sort == "allocated") {
     sort_descending(files, [](const SourceFile* file) { return file->allocated; });
+  } else if (request.sort == "device") {
+    sort_descending(files, [](const SourceFile* file) { return file->device; });
   } else if (request.sort == "line") {
     std::stable_sort(files.begin(), files.end(),
                      [](const SourceFile* a, const SourceFile* b) { return a->file < b->file; });
@@ -105,11 +112,18 @@ Block lines_block(const SourceCosts& costs, const SourceFile& file, const Report
     table.columns.push_back(
         {.key = "increment_bytes", .header = "Increment", .type = CellType::Bytes});
   }
+  if (costs.has_device) {
+    table.columns.push_back(
+        {.key = "device_total_ns", .header = "GPU total", .type = CellType::Duration, .drop = 1});
+  }
   table.columns.push_back({.key = "source", .header = "Source", .least = 32});
   const auto add = [&](const SourceLine& line) {
     std::vector<Cell> cells = {std::int64_t{line.line}};
     add_cells(costs, line, true, cells);
     if (costs.has_increments) cells.push_back(line.increment != 0 ? Cell(line.increment) : Cell());
+    if (costs.has_device) {
+      cells.push_back(line.device_total != 0 ? time_cell(line.device_total) : Cell());
+    }
     const auto index = static_cast<std::size_t>(line.line) - 1;
     cells.push_back(index < source.size() ? Cell(source[index]) : Cell(std::string()));
     table.rows.push_back(std::move(cells));
@@ -132,6 +146,9 @@ Block lines_block(const SourceCosts& costs, const SourceFile& file, const Report
       sort_descending(lines, [](const SourceLine& line) { return line.peak; });
     } else if (request.sort == "allocated") {
       sort_descending(lines, [](const SourceLine& line) { return line.allocated; });
+    } else if (request.sort == "device") {
+      sort_descending(
+          lines, [](const SourceLine& line) { return std::pair(line.device, line.device_total); });
     } else if (request.sort == "self") {
       sort_descending(lines, [](const SourceLine& line) { return line.cost; });
     }
@@ -151,13 +168,19 @@ Block lines_block(const SourceCosts& costs, const SourceFile& file, const Report
   if (costs.has_cost && costs.hits_are_samples) {
     out.notes.emplace_back("Estimated from samples.");
   }
+  if (costs.has_device) {
+    out.notes.emplace_back(
+        "GPU: kernels, copies and sets, for the innermost line of the program itself; GPU total: "
+        "with what the line called. A backward pass counts for the line that ran forward.");
+  }
   return out;
 }
 
 }  // namespace
 
 const std::vector<std::string>& source_sort_keys() {
-  static const std::vector<std::string> kKeys = {"line", "self", "hits", "allocated", "peak"};
+  static const std::vector<std::string> kKeys = {"line",      "self", "hits",
+                                                 "allocated", "peak", "device"};
   return kKeys;
 }
 
