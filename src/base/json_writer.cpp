@@ -6,49 +6,12 @@
 #include <cstdlib>
 #include <limits>
 
+#include "base/utf8.hpp"
+
 namespace sonde {
 namespace {
 
-constexpr char32_t kReplacement = 0xFFFD;
-
-// Reads one code point at `at` and moves behind it. A byte that starts no valid sequence counts as
-// one replacement character.
-char32_t next_code_point(std::string_view text, std::size_t& at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(at);
-  std::size_t length = 1;
-  char32_t point = first;
-  char32_t least = 0;
-  if (first >= 0xF0 && first < 0xF8) {
-    length = 4, point = first & 0x07u, least = 0x10000;
-  } else if (first >= 0xE0 && first < 0xF0) {
-    length = 3, point = first & 0x0Fu, least = 0x800;
-  } else if (first >= 0xC0 && first < 0xE0) {
-    length = 2, point = first & 0x1Fu, least = 0x80;
-  } else if (first >= 0x80) {
-    ++at;
-    return kReplacement;
-  }
-  if (at + length > text.size()) {
-    ++at;
-    return kReplacement;
-  }
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xC0) != 0x80) {
-      ++at;
-      return kReplacement;
-    }
-    point = (point << 6) | (byte(at + i) & 0x3Fu);
-  }
-  if (point < least || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) {
-    ++at;
-    return kReplacement;
-  }
-  at += length;
-  return point;
-}
-
-void append_unicode_escape(std::string& out, char32_t unit) {
+void append_unicode_escape(std::string& out, std::uint32_t unit) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   out += "\\u";
   for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[(unit >> shift) & 0xF];
@@ -59,7 +22,8 @@ void append_unicode_escape(std::string& out, char32_t unit) {
 void append_json_string(std::string& out, std::string_view text) {
   out += '"';
   for (std::size_t at = 0; at < text.size();) {
-    const char32_t point = next_code_point(text, at);
+    const auto [point, bytes, valid] = decode_utf8(text.substr(at));
+    at += bytes;
     switch (point) {
       case '"':
         out += "\\\"";

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/utf8.hpp"
+
 namespace sonde {
 namespace {
 
@@ -13,24 +15,6 @@ void append_number(std::string& out, Number number) {
   out.append(digits, end);
 }
 
-// The length of the valid UTF-8 sequence at `at`; 0 where there is none.
-std::size_t sequence_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || at + length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  const bool too_long = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
-  const bool surrogate = first == 0xED && byte(1) >= 0xA0;
-  const bool too_high = first == 0xF4 && byte(1) >= 0x90;
-  return too_long || surrogate || too_high ? 0 : length;
-}
-
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
 // Calls plain(part) for runs of valid text without special characters, special(c) for ASCII
 // characters that `is_special` names, and bad() for each byte that is no UTF-8.
 template <class IsSpecial, class Plain, class Special, class Bad>
@@ -39,16 +23,16 @@ void walk(std::string_view text, IsSpecial is_special, Plain plain, Special spec
   std::size_t at = 0;
   while (at < text.size()) {
     const char c = text[at];
-    const std::size_t length = static_cast<unsigned char>(c) < 0x80 ? 1 : sequence_length(text, at);
-    if (length != 0 && !is_special(c)) {
-      at += length;
+    const CodePoint point = decode_utf8(text.substr(at));
+    if (point.valid && !is_special(c)) {
+      at += point.bytes;
       continue;
     }
     plain(text.substr(begin, at - begin));
-    if (length == 0)
-      bad();
-    else
+    if (point.valid)
       special(c);
+    else
+      bad();
     begin = ++at;
   }
   plain(text.substr(begin));
@@ -118,9 +102,9 @@ class JsonCheck {
         continue;
       }
       if (static_cast<unsigned char>(c) < 0x20) return false;
-      const std::size_t length = sequence_length(text_, at_);
-      if (length == 0) return false;
-      at_ += length;
+      const CodePoint point = decode_utf8(text_.substr(at_));
+      if (!point.valid) return false;
+      at_ += point.bytes;
     }
     return false;
   }
@@ -222,7 +206,7 @@ void append_json_text(std::string& out, std::string_view text) {
           }
         }
       },
-      [&] { out += kReplacement; });
+      [&] { out += kReplacementCharacter; });
   out += '"';
 }
 
@@ -232,7 +216,7 @@ void append_xml_text(std::string& out, std::string_view text) {
     const std::size_t at = text.find(none);
     if (at == std::string_view::npos) continue;
     append_xml_text(out, text.substr(0, at));
-    out += kReplacement;
+    out += kReplacementCharacter;
     append_xml_text(out, text.substr(at + none.size()));
     return;
   }
@@ -266,10 +250,10 @@ void append_xml_text(std::string& out, std::string_view text) {
             out += ' ';
             break;
           default:
-            out += kReplacement;
+            out += kReplacementCharacter;
         }
       },
-      [&] { out += kReplacement; });
+      [&] { out += kReplacementCharacter; });
 }
 
 void append_csv_field(std::string& out, std::string_view text) {

@@ -6,34 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.hpp"
+
 namespace sonde {
 namespace {
-
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-struct CodePoint {
-  std::uint32_t value = 0;
-  std::size_t bytes = 1;
-  bool valid = false;
-};
-
-// The code point at the start of `text`, which is not empty. An invalid sequence is one byte long.
-CodePoint decode(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return {first, 1, true};
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return {};
-  std::uint32_t value = first & (0xFFu >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {};
-    value = value << 6 | (byte(i) & 0x3Fu);
-  }
-  const bool overlong = (length == 3 && value < 0x800) || (length == 4 && value < 0x10000);
-  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-  if (overlong || surrogate || value > 0x10FFFF) return {};
-  return {value, length, true};
-}
 
 bool is_break(std::uint32_t c) {
   return c == '\t' || c == '\n' || c == '\r' || c == 0x0B || c == 0x0C || c == 0x85 ||
@@ -85,7 +61,7 @@ std::string_view head(std::string_view text, std::size_t width) {
   std::size_t at = 0;
   std::size_t used = 0;
   while (at < text.size()) {
-    const CodePoint c = decode(text.substr(at));
+    const CodePoint c = decode_utf8(text.substr(at));
     const std::size_t step = width_of(c.value);
     if (used + step > width) break;
     used += step;
@@ -98,7 +74,7 @@ std::string_view tail(std::string_view text, std::size_t width) {
   std::vector<std::pair<std::size_t, std::size_t>> starts;  // byte offset, width
   std::size_t total = 0;
   for (std::size_t at = 0; at < text.size();) {
-    const CodePoint c = decode(text.substr(at));
+    const CodePoint c = decode_utf8(text.substr(at));
     starts.emplace_back(at, width_of(c.value));
     total += starts.back().second;
     at += c.bytes;
@@ -116,13 +92,13 @@ std::string safe_text(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
-    const CodePoint c = decode(text.substr(at));
+    const CodePoint c = decode_utf8(text.substr(at));
     if (!c.valid) {
-      out += kReplacement;
+      out += kReplacementCharacter;
     } else if (is_break(c.value)) {
       out += ' ';
     } else if (is_harmful(c.value)) {
-      out += kReplacement;
+      out += kReplacementCharacter;
     } else {
       out += text.substr(at, c.bytes);
     }
@@ -131,21 +107,10 @@ std::string safe_text(std::string_view text) {
   return out;
 }
 
-std::string valid_utf8(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint c = decode(text.substr(at));
-    out += c.valid ? text.substr(at, c.bytes) : kReplacement;
-    at += c.bytes;
-  }
-  return out;
-}
-
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   for (std::size_t at = 0; at < text.size();) {
-    const CodePoint c = decode(text.substr(at));
+    const CodePoint c = decode_utf8(text.substr(at));
     width += width_of(c.value);
     at += c.bytes;
   }

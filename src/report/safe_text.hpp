@@ -14,9 +14,6 @@ namespace sonde {
 // Thus no name can move the cursor, recolour the terminal or begin a row of its own.
 std::string safe_text(std::string_view text);
 
-// `text` as valid UTF-8 with its control characters as they are: for writers that escape them.
-std::string valid_utf8(std::string_view text);
-
 // Columns that a safe text takes on a terminal.
 std::size_t display_width(std::string_view text);
 

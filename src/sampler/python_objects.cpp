@@ -6,31 +6,14 @@
 #include <cstring>
 #include <vector>
 
+#include "base/utf8.hpp"
+
 namespace sonde {
 namespace {
 
 constexpr std::size_t kMaxEntries = 1 << 16;
 constexpr std::uint64_t kManagedDictionary = 1 << 4;
 constexpr std::uint64_t kInlineValues = 1 << 2;
-
-void append_utf8(std::string& out, std::uint32_t c) {
-  if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) c = 0xFFFD;
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += static_cast<char>(0xC0 | c >> 6);
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else if (c < 0x10000) {
-    out += static_cast<char>(0xE0 | c >> 12);
-    out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else {
-    out += static_cast<char>(0xF0 | c >> 18);
-    out += static_cast<char>(0x80 | (c >> 12 & 0x3F));
-    out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  }
-}
 
 std::uint32_t character_at(const char* bytes, std::size_t width) {
   std::uint32_t out = 0;
@@ -60,7 +43,7 @@ std::optional<std::string> PythonObjects::text(Address object, std::size_t most)
   if (count > 0 && !memory_.read(data, raw.data(), raw.size())) return {};
   std::string out;
   for (std::size_t i = 0; i < count; ++i) {
-    append_utf8(out, character_at(raw.data() + i * width, width));
+    append_utf8(character_at(raw.data() + i * width, width), out);
   }
   if (count < length) out += "…";
   return out;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/utf8.hpp"
 #include "system/proc_files.hpp"
 #include "system/process_tree.hpp"
 
@@ -35,7 +36,7 @@ std::string fixed(double number, int digits) {
 std::string process_name(pid_t pid) {
   std::string out = read_small_file("/proc/" + std::to_string(pid) + "/comm");
   if (!out.empty() && out.back() == '\n') out.pop_back();
-  return out.empty() ? "python" : mended_utf8(out);
+  return out.empty() ? "python" : mend_utf8(out);
 }
 
 pid_t parent_of(pid_t pid) {
@@ -51,36 +52,6 @@ std::string file_stem(const std::string& name, pid_t pid) {
 }
 
 }  // namespace
-
-std::string mended_utf8(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    std::size_t more = lead < 0x80                   ? 0
-                       : lead >= 0xC2 && lead < 0xE0 ? 1
-                       : lead >= 0xE0 && lead < 0xF0 ? 2
-                       : lead >= 0xF0 && lead < 0xF5 ? 3
-                                                     : 4;
-    bool good = more < 4 && i + more < text.size();
-    std::uint32_t value = more == 0 ? lead : lead & (0x3Fu >> more);
-    for (std::size_t k = 1; good && k <= more; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + k]);
-      good = (next & 0xC0) == 0x80;
-      value = value << 6 | (next & 0x3Fu);
-    }
-    constexpr std::array<std::uint32_t, 4> kLowest = {0, 0x80, 0x800, 0x10000};
-    good =
-        good && value >= kLowest[more] && value <= 0x10FFFF && (value < 0xD800 || value >= 0xE000);
-    if (good) {
-      out.append(text.substr(i, more + 1));
-      i += more + 1;
-    } else {
-      out += "\xEF\xBF\xBD";
-      ++i;
-    }
-  }
-  return out;
-}
 
 std::size_t SampleFile::FrameHash::operator()(const FrameKey& key) const {
   std::uint64_t hash = std::uint64_t{key.caller} << 32 | key.code;
@@ -131,7 +102,7 @@ void SampleFile::property(const char* key, const std::string& value) {
 std::uint32_t SampleFile::text(std::string_view text) {
   const auto [at, is_new] = texts_.try_emplace(std::string(text), 0);
   if (is_new) {
-    const std::string good = mended_utf8(text);
+    const std::string good = mend_utf8(text);
     at->second = writer_.add_text(good.data(), good.size());
   }
   return at->second;

@@ -68,7 +68,4 @@ class SampleFile : public ProcessSink {
   std::map<pid_t, Thread> threads_;
 };
 
-// Bytes that are no UTF-8 become U+FFFD.
-std::string mended_utf8(std::string_view text);
-
 }  // namespace sonde

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/json_writer.hpp"
+#include "base/utf8.hpp"
 #include "report/paint.hpp"
 #include "report/wrap.hpp"
 
@@ -149,7 +150,7 @@ bool harmless(const std::string& text) {
     if (c == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0)
       return false;
   }
-  return text.find("\xE2\x80\xAE") == std::string::npos && valid_utf8(text) == text;
+  return text.find("\xE2\x80\xAE") == std::string::npos && is_utf8(text);
 }
 
 TEST(HostileNames, AreHarmlessInEveryFormat) {

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/utf8.hpp"
+
 namespace sonde {
 namespace {
 
@@ -23,25 +25,6 @@ bool four_hex(std::string_view text, std::uint32_t& out) {
   return true;
 }
 
-void append_utf8(std::uint32_t code, std::string& out) {
-  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0 | code >> 6);
-    put(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    put(0xE0 | code >> 12);
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  } else {
-    put(0xF0 | code >> 18);
-    put(0x80 | (code >> 12 & 0x3F));
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  }
-}
-
 // Takes the four hex digits behind \u, and a second half where there is one.
 std::size_t append_unicode_escape(std::string_view digits, std::string& out) {
   std::uint32_t code = 0;
@@ -57,7 +40,7 @@ std::size_t append_unicode_escape(std::string_view digits, std::string& out) {
       taken = 10;
     }
   }
-  append_utf8(code >= 0xD800 && code < 0xE000 ? 0xFFFD : code, out);
+  append_utf8(code, out);
   return taken;
 }
 

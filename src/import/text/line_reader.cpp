@@ -50,7 +50,7 @@ Result<bool> LineReader::fill() {
   at_ = 0;
   if (*count == 0) {
     // What still waits for its other half never gets it.
-    block_ = half_.size() >= 2 ? "\xEF\xBF\xBD" : "";
+    block_ = half_.size() >= 2 ? kReplacementCharacter : "";
     half_.clear();
     ended_ = true;
     return !block_.empty();

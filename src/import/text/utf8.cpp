@@ -1,19 +1,7 @@
 #include "import/text/utf8.hpp"
 
-#include <simdjson.h>
-
-#include <algorithm>
-
 namespace sonde {
 namespace {
-
-// The length of the valid UTF-8 sequence at the start of `text`, 0 where there is none.
-std::size_t sequence_length(std::string_view text) {
-  for (std::size_t length = 1; length <= 4 && length <= text.size(); ++length) {
-    if (simdjson::validate_utf8(text.data(), length)) return length;
-  }
-  return 0;
-}
 
 std::uint32_t unit_at(std::string_view text, std::size_t at, bool big_endian) {
   const auto first = static_cast<unsigned char>(text[at]);
@@ -22,40 +10,6 @@ std::uint32_t unit_at(std::string_view text, std::size_t at, bool big_endian) {
 }
 
 }  // namespace
-
-bool is_utf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
-
-std::string mend_utf8(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
-    if (length == 0)
-      out += "\xEF\xBF\xBD";
-    else
-      out += text.substr(0, length);
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return out;
-}
-
-void append_utf8(std::uint32_t code, std::string& out) {
-  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0 | code >> 6);
-    put(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    put(0xE0 | code >> 12);
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  } else {
-    put(0xF0 | code >> 18);
-    put(0x80 | (code >> 12 & 0x3F));
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  }
-}
 
 std::string to_utf8(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) return std::string(text.substr(3));

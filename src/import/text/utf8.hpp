@@ -1,19 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "base/utf8.hpp"
 #include "trace/builder.hpp"
 
 namespace sonde {
-
-bool is_utf8(std::string_view text);
-
-// `text` with U+FFFD in place of each byte that is no UTF-8.
-std::string mend_utf8(std::string_view text);
-
-void append_utf8(std::uint32_t code, std::string& out);
 
 // Text in UTF-8, whatever it was written in: a byte order mark for UTF-16 turns the rest around,
 // one for UTF-8 goes. Half a character at the end is left out.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/utf8.hpp"
 #include "report/safe_text.hpp"
 
 namespace sonde {
@@ -76,7 +77,7 @@ void append_row(std::string& out, const MxnetStat& row, bool total, MxnetTable t
 // Between quotes, and otherwise as it is.
 std::string json_name(std::string_view name) {
   std::string out = "\"";
-  for (const char c : valid_utf8(name)) {
+  for (const char c : mend_utf8(name)) {
     if (c == '"' || c == '\\') {
       out += '\\';
       out += c;
