@@ -1,9 +1,6 @@
 #include "analysis/source_costs.hpp"
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <tuple>
 
@@ -12,14 +9,6 @@
 
 namespace sonde {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::uintmax_t kLongestSource = 8 << 20;
-// Only source: a trace may name any file of the machine, and its reader may pass the page on.
-constexpr std::array<std::string_view, 22> kSourceEndings = {
-    ".py", ".pyi", ".pyx", ".pxd", ".c",  ".cc", ".cpp", ".cxx", ".h",   ".hh", ".hpp",
-    ".cu", ".cuh", ".rs",  ".go",  ".js", ".ts", ".lua", ".jl",  ".f90", ".rb", ".java"};
 
 class Collector {
  public:
@@ -148,33 +137,6 @@ SourceCosts source_costs(const Trace& trace, std::string_view weight) {
   const Trace* const traces[] = {&trace};
   return costs_of(function_profile(trace, {ProfileNeed::Lines, ProfileSource::None}), traces,
                   weight);
-}
-
-std::vector<std::string> read_source(std::string_view path) {
-  const bool source = std::any_of(kSourceEndings.begin(), kSourceEndings.end(),
-                                  [&](std::string_view end) { return path.ends_with(end); });
-  if (!source) return {};
-  const fs::path file{std::string(path)};
-  std::error_code error;
-  if (!fs::is_regular_file(file, error)) return {};
-  const std::uintmax_t size = fs::file_size(file, error);
-  if (error || size > kLongestSource) return {};
-  std::ifstream in(file, std::ios::binary);
-  std::vector<std::string> out;
-  constexpr std::size_t kTab = 8;
-  for (std::string line; std::getline(in, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    std::string spaced;
-    for (const char c : line) {
-      if (c == '\t') {
-        spaced.append(kTab - spaced.size() % kTab, ' ');
-      } else {
-        spaced += c;
-      }
-    }
-    out.push_back(std::move(spaced));
-  }
-  return out;
 }
 
 }  // namespace sonde

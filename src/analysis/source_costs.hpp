@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/function_profile.hpp"
+#include "analysis/source_lines.hpp"  // the text that is shown beside the costs
 
 namespace sonde {
 
@@ -55,9 +56,5 @@ struct SourceCosts {
 SourceCosts source_costs(std::span<const NamedTrace> traces, const ProfileChoice& choice = {},
                          std::string_view weight = {});
 SourceCosts source_costs(const Trace& trace, std::string_view weight = {});
-
-// The lines of a source file on this machine, without their ends and with tabs as spaces; empty
-// where it cannot be read, is no file of source by its name, or is longer than anybody writes.
-std::vector<std::string> read_source(std::string_view path);
 
 }  // namespace sonde

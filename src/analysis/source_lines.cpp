@@ -5,13 +5,30 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cerrno>
+
+#include "base/utf8.hpp"
 
 namespace sonde {
 namespace {
 
-constexpr std::size_t kMaxSource = std::size_t{64} << 20;
+constexpr std::size_t kMaxSource = std::size_t{8} << 20;
+constexpr std::size_t kTab = 8;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+constexpr std::array<std::string_view, 6> kPythonEndings = {".py",  ".pyw", ".pyi",
+                                                            ".pyx", ".pxd", ".pxi"};
+constexpr std::array<std::string_view, 18> kOtherEndings = {
+    ".c",  ".cc", ".cpp", ".cxx", ".h",   ".hh", ".hpp", ".cu", ".cuh",
+    ".rs", ".go", ".js",  ".ts",  ".lua", ".jl", ".f90", ".rb", ".java"};
+
+template <class Endings>
+bool ends_in_one_of(std::string_view path, const Endings& endings) {
+  return std::any_of(endings.begin(), endings.end(),
+                     [&](std::string_view ending) { return path.ends_with(ending); });
+}
 
 // The file's bytes; nothing where it is no regular file. Never waits for a pipe's other end.
 std::optional<std::string> read_regular_file(const std::string& path) {
@@ -34,43 +51,9 @@ std::optional<std::string> read_regular_file(const std::string& path) {
   return out;
 }
 
-// Length of the valid sequence at `at`; 0 where it is none.
-std::size_t sequence_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(at);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() - at < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xC0) != 0x80) return 0;
-  }
-  if (first == 0xE0 && byte(at + 1) < 0xA0) return 0;
-  if (first == 0xED && byte(at + 1) > 0x9F) return 0;
-  if (first == 0xF0 && byte(at + 1) < 0x90) return 0;
-  if (first == 0xF4 && byte(at + 1) > 0x8F) return 0;
-  return length;
-}
-
-bool is_utf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = sequence_length(text, at);
-    if (length == 0) return false;
-    at += length;
-  }
-  return true;
-}
-
 std::string from_latin1(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80) {
-      out += c;
-    } else {
-      out += static_cast<char>(0xC0 | byte >> 6);
-      out += static_cast<char>(0x80 | (byte & 0x3F));
-    }
-  }
+  for (const char c : text) append_utf8(static_cast<unsigned char>(c), out);
   return out;
 }
 
@@ -102,19 +85,8 @@ std::string declared_encoding(std::string_view text) {
   return {};
 }
 
-}  // namespace
-
-std::optional<std::vector<std::string>> split_python_source(std::string_view text) {
-  std::string converted;
-  if (text.starts_with("\xEF\xBB\xBF")) {
-    text.remove_prefix(3);
-  } else if (const std::string encoding = declared_encoding(text);
-             encoding.starts_with("latin-1") || encoding.starts_with("iso-8859-1") ||
-             encoding.starts_with("iso-latin-1")) {
-    converted = from_latin1(text);
-    text = converted;
-  }
-  if (!is_utf8(text)) return std::nullopt;
+// At each of the three line ends.
+std::vector<std::string> split_lines(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
@@ -125,20 +97,59 @@ std::optional<std::vector<std::string>> split_python_source(std::string_view tex
   return lines;
 }
 
+std::optional<std::vector<std::string>> read_lines(std::string_view path) {
+  // A path with a zero in it would open another file than it names.
+  if (path.find('\0') != std::string_view::npos) return std::nullopt;
+  const std::optional<std::string> text = read_regular_file(std::string(path));
+  if (!text) return std::nullopt;
+  if (ends_in_one_of(path, kOtherEndings)) {
+    std::string_view plain = *text;
+    if (plain.starts_with(kByteOrderMark)) plain.remove_prefix(kByteOrderMark.size());
+    return split_lines(mend_utf8(plain));
+  }
+  if (!ends_in_one_of(path, kPythonEndings) && !text->starts_with("#!")) return std::nullopt;
+  return split_python_source(*text).value_or(std::vector<std::string>());
+}
+
+std::string with_spaces(std::string_view line) {
+  std::string out;
+  for (const char c : line) {
+    if (c == '\t') {
+      out.append(kTab - out.size() % kTab, ' ');
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> split_python_source(std::string_view text) {
+  std::string converted;
+  if (text.starts_with(kByteOrderMark)) {
+    text.remove_prefix(kByteOrderMark.size());
+  } else if (const std::string encoding = declared_encoding(text);
+             encoding.starts_with("latin-1") || encoding.starts_with("iso-8859-1") ||
+             encoding.starts_with("iso-latin-1")) {
+    converted = from_latin1(text);
+    text = converted;
+  }
+  if (!is_utf8(text)) return std::nullopt;
+  return split_lines(text);
+}
+
 const std::vector<std::string>* SourceFiles::lines(std::string_view path) {
   auto known = files_.find(path);
-  if (known == files_.end()) {
-    std::optional<std::vector<std::string>> read;
-    // A path with a zero in it would open another file than it names.
-    if (path.find('\0') == std::string_view::npos) {
-      if (const std::optional<std::string> text = read_regular_file(std::string(path))) {
-        read = split_python_source(*text);
-        if (!read) read.emplace();
-      }
-    }
-    known = files_.emplace(std::string(path), std::move(read)).first;
-  }
+  if (known == files_.end()) known = files_.emplace(std::string(path), read_lines(path)).first;
   return known->second ? &*known->second : nullptr;
+}
+
+std::vector<std::string> read_source(std::string_view path) {
+  std::optional<std::vector<std::string>> lines = read_lines(path);
+  if (!lines) return {};
+  for (std::string& line : *lines) line = with_spaces(line);
+  return std::move(*lines);
 }
 
 }  // namespace sonde

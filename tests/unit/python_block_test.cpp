@@ -45,23 +45,5 @@ TEST(PythonBlock, BrokenSourceEndsNowhereBad) {
   EXPECT_EQ(block_length(")))\n"), 1u);
 }
 
-TEST(PythonSource, KnowsEncodingsAndLineEnds) {
-  EXPECT_EQ(split_python_source("\xEF\xBB\xBF"
-                                "a\r\nb\rc"),
-            (std::vector<std::string>{"a", "b", "c"}));
-  EXPECT_EQ(split_python_source("# -*- coding: latin-1 -*-\n\xFC\n")->back(), "\xC3\xBC");
-  EXPECT_FALSE(split_python_source("x\n\xFC\n").has_value());
-  EXPECT_EQ(split_python_source("a\n\n")->size(), 2u);
-}
-
-TEST(PythonSource, OpensRegularFilesOnly) {
-  SourceFiles files;
-  EXPECT_EQ(files.lines("/dev/zero"), nullptr);
-  EXPECT_EQ(files.lines("/"), nullptr);
-  EXPECT_EQ(files.lines(""), nullptr);
-  EXPECT_EQ(files.lines(std::string_view("/etc/passwd\0x", 13)), nullptr);
-  EXPECT_NE(files.lines(std::string(SONDE_TEST_DATA) + "/python_styles/work.py"), nullptr);
-}
-
 }  // namespace
 }  // namespace sonde

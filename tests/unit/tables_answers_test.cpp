@@ -192,15 +192,6 @@ TEST(PythonRun, ObjectsThatGrow) {
   EXPECT_EQ(growth[1].change.more(), 30);
 }
 
-TEST(PythonRun, SourceIsReadOnlyWhereItIsSource) {
-  const ScratchFolder folder;
-  EXPECT_EQ(read_source(folder.write("a.py", "x = 1\r\n\tif x:\n")),
-            (std::vector<std::string>{"x = 1", "        if x:"}));
-  EXPECT_TRUE(read_source(folder.write("secret.txt", "password\n")).empty());
-  EXPECT_TRUE(read_source("/dev/zero").empty());
-  EXPECT_TRUE(read_source((folder.path() / "gone.py").string()).empty());
-}
-
 TEST(PythonRun, FilesAreFoundByTheEndOfTheirPath) {
   const ScratchFolder folder;
   TablesRun run(folder.path());
