@@ -12,6 +12,7 @@
 #include "cli/run_folder_writer.hpp"
 #include "cli/run_sampler.hpp"
 #include "cli/run_summary.hpp"
+#include "cli/size_option.hpp"
 #include "cli/usage.hpp"
 #include "report/safe_text.hpp"
 #include "sampler/sample_file.hpp"
@@ -106,13 +107,9 @@ int AttachCommand::run() {
     if (!parsed) return report_failure(parsed.error(), "attach");
     seconds = *parsed;
   }
-  const std::string most = max_size_.empty() ? kDefaultMaxSize : max_size_;
-  const std::optional<std::uint64_t> max_bytes = parse_size(most);
-  if (!max_bytes) {
-    return report_failure(
-        usage_error(fmt::format("--max-size needs a size such as 64M or 1G, not '{}'", most)),
-        "attach");
-  }
+  const Result<std::uint64_t> max_bytes =
+      size_option("--max-size", max_size_.empty() ? kDefaultMaxSize : max_size_);
+  if (!max_bytes) return report_failure(max_bytes.error(), "attach");
   if (native_ && no_stop_) {
     return report_failure(usage_error("--native needs threads to stop: not with --no-stop"),
                           "attach");

@@ -2,16 +2,10 @@
 
 #include <fmt/format.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <optional>
 
-#include "base/format.hpp"
 #include "cli/output.hpp"
-#include "cli/program.hpp"
-#include "cli/run_folder_writer.hpp"
-#include "cli/run_gpu.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/usage.hpp"
 #include "report/safe_text.hpp"
@@ -19,8 +13,6 @@
 
 namespace sonde {
 namespace {
-
-constexpr const char* kDefaultMaxSize = "1G";
 
 std::string end_text(const ProgramEnd& end) {
   if (!end.signal) return fmt::format("exit code {}", end.exit_code);
@@ -64,100 +56,81 @@ void RunCommand::define(Options& options) {
   output.hint = ValueHint::Folder;
   output.default_text = "sonde-runs/PROGRAM-TIME/";
   options.flag(quiet_, "-q,--quiet", "print neither the summary nor the place of the run");
-  Option& most = options.text(max_size_, "--max-size", "SIZE",
-                              "stop recording a process when its file has this size (K, M, G); 0 "
-                              "for no limit");
-  most.default_text = kDefaultMaxSize;
-  options.text(keep_last_, "--keep-last", "SIZE",
-               "keep the last records of a process only, as many as fit into this size (K, M, G)");
+  limits_.define(options);
   python_.define(options);
-  Option& gpu =
-      options.text(gpu_, "--gpu", "MODE",
-                   "record the GPU's work and NVTX ranges: auto (where there is an NVIDIA "
-                   "driver), on (and say why where there is none) or off");
-  gpu.default_text = "auto";
+  gpu_.define(options);
   options.flag(force_, "--force", "replace the run that lies in the folder");
   sampling_.define(options);
   memory_.define(options);
 }
 
-int RunCommand::run() {
-  const auto size_error = [](const char* option, const std::string& value) {
-    return report_failure(
-        usage_error(fmt::format("{} needs a size such as 64M or 1G, not '{}'", option, value)),
-        "run");
-  };
-  if (!max_size_.empty() && !keep_last_.empty()) {
-    return report_failure(usage_error("--max-size and --keep-last exclude each other"), "run");
-  }
-  const std::string most = max_size_.empty() ? kDefaultMaxSize : max_size_;
-  const std::optional<std::uint64_t> max_bytes = parse_size(most);
-  if (!max_bytes) return size_error("--max-size", most);
-  const std::optional<std::uint64_t> last_bytes = parse_size(keep_last_.empty() ? "0" : keep_last_);
-  if (!last_bytes || (!keep_last_.empty() && *last_bytes == 0)) {
-    return size_error("--keep-last", keep_last_);
-  }
-  const std::optional<GpuMode> gpu_mode = parse_gpu_mode(gpu_);
-  if (!gpu_mode) {
-    return report_failure(usage_error(fmt::format("--gpu is auto, on or off, not '{}'", gpu_)),
-                          "run");
-  }
-
-  const bool last = !keep_last_.empty();
-  Program::Environment environment = {{"SONDE_RUN_DIR", std::nullopt},
-                                      {"SONDE_MAX_SIZE", std::nullopt},
-                                      {"SONDE_KEEP_LAST", std::nullopt}};
-  if (last) environment[2].second = std::to_string(*last_bytes);
-  if (!last && *max_bytes > 0) environment[1].second = std::to_string(*max_bytes);
-  std::optional<Error> wrong = memory_.check();
+std::optional<Error> RunCommand::read_options(Program::Environment& environment) {
+  std::optional<Error> wrong = limits_.check();
+  if (!wrong) wrong = gpu_.check();
+  if (!wrong) wrong = memory_.check();
   if (!wrong) wrong = python_.prepare(environment);
   sampling_.wanted = python_.samples();
   if (!wrong) wrong = sampling_.check();
-  if (wrong) return report_failure(*wrong, "run");
+  return wrong;
+}
 
+std::optional<Error> RunCommand::prepare(const RunFolderWriter& folder,
+                                         Program::Environment& environment) {
+  environment.emplace_back("SONDE_RUN_DIR", folder.full_path());
+  limits_.apply(environment);
+  if (std::optional<Error> failed = memory_.apply(environment)) return failed;
+  if (memory_.lines() || memory_.objects()) python_.expect_agent(!memory_.lines());
+  gpu_.apply(environment);
+  return std::nullopt;
+}
+
+ProgramEnd RunCommand::record(Program& program, const RunFolderWriter& folder) const {
+  SystemAgent agent(folder.full_path() + "/system.sonde", command_.front(), program.pid(),
+                    gpu_.watch());
+  RunSampler sampler(program.pid(), folder.full_path(), limits_.bytes(), sampling_);
+  const ProgramEnd end = program.wait([&] { agent.sample(); });
+  agent.finish(end.usage);
+  sampler.finish();
+  const int failed = folder.write_end(end.exit_code, end.signal) ? 0 : errno;
+  program.restore_signals();
+  if (failed != 0) {
+    print_warning(fmt::format("{}: cannot write run.json: {}", folder.path(), ::strerror(failed)));
+  }
+  for (const std::string& note : sampler.notes()) print_warning(note);
+  return end;
+}
+
+void RunCommand::tell(const ProgramEnd& end, const RunFolderWriter& folder) const {
+  for (const std::string& note : python_.notes(folder.full_path())) print_warning(note);
+  print_run_summary(folder.path());
+  if (!gpu_.note().empty()) write_error_output("sonde: " + gpu_.note() + "\n");
+  write_error_output(
+      fmt::format("sonde: {}; the run lies in {}\n", end_text(end), safe_text(folder.path())));
+}
+
+int RunCommand::run() {
+  Program::Environment environment;
+  if (const std::optional<Error> wrong = read_options(environment)) {
+    return report_failure(*wrong, "run");
+  }
   const Result<RunFolderWriter> folder = RunFolderWriter::begin(output_, command_, force_);
   if (!folder) {
     print_error(folder.error().text());
     return kExitFailure;
   }
-
-  environment[0].second = folder->full_path();
-  if (const std::optional<Error> failed = memory_.apply(environment)) {
+  const auto give_up = [&](const Error& error, int status) {
     folder->remove();
-    print_error(failed->text());
-    return kExitFailure;
+    print_error(error.text());
+    return status;
+  };
+  if (const std::optional<Error> failed = prepare(*folder, environment)) {
+    return give_up(*failed, kExitFailure);
   }
-  if (memory_.lines() || memory_.objects()) python_.expect_agent(!memory_.lines());
-  const GpuSetup gpu = prepare_gpu(*gpu_mode);
-  environment.insert(environment.end(), gpu.environment.begin(), gpu.environment.end());
   int status = kExitFailure;
   Result<Program> program = Program::start(command_, environment, status);
-  if (!program) {
-    folder->remove();
-    print_error(program.error().text());
-    return status;
-  }
-
-  SystemAgent agent(folder->full_path() + "/system.sonde", command_.front(), program->pid(),
-                    gpu.watch);
-  RunSampler sampler(program->pid(), folder->full_path(), last ? *last_bytes : *max_bytes,
-                     sampling_);
-  const ProgramEnd end = program->wait([&] { agent.sample(); });
-  agent.finish(end.usage);
-  sampler.finish();
-  const bool written = folder->write_end(end.exit_code, end.signal);
-  program->restore_signals();
-  if (!written) {
-    print_warning(fmt::format("{}: cannot write run.json: {}", folder->path(), ::strerror(errno)));
-  }
-  for (const std::string& note : sampler.notes()) print_warning(note);
-  if (!quiet_) {
-    for (const std::string& note : python_.notes(folder->full_path())) print_warning(note);
-    print_run_summary(folder->path());
-    if (!gpu.note.empty()) write_error_output("sonde: " + gpu.note + "\n");
-    write_error_output(
-        fmt::format("sonde: {}; the run lies in {}\n", end_text(end), safe_text(folder->path())));
-  }
+  if (!program) return give_up(program.error(), status);
+  const ProgramEnd end = record(*program, *folder);
+  if (!quiet_) tell(end, *folder);
   return end.exit_code;
 }
 

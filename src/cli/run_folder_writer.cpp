@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -190,30 +189,6 @@ bool RunFolderWriter::write(std::optional<int> exit_code, std::optional<int> sig
     return false;
   }
   return true;
-}
-
-std::optional<std::uint64_t> parse_size(const std::string& text) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [next, code] = std::from_chars(text.data(), end, number);
-  if (code != std::errc()) return std::nullopt;
-  std::string unit(next, end);
-  for (char& c : unit) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  if (unit.size() > 1 && unit.ends_with("IB")) unit.resize(unit.size() - 2);
-  if (unit.size() > 1 && unit.ends_with("B")) unit.resize(unit.size() - 1);
-  int shift = 0;
-  if (unit == "K")
-    shift = 10;
-  else if (unit == "M")
-    shift = 20;
-  else if (unit == "G")
-    shift = 30;
-  else if (unit == "T")
-    shift = 40;
-  else if (!unit.empty() && unit != "B")
-    return std::nullopt;
-  if (number > (UINT64_MAX >> 1 >> shift)) return std::nullopt;
-  return number << shift;
 }
 
 }  // namespace sonde

@@ -44,7 +44,4 @@ class RunFolderWriter {
   std::int64_t start_ = 0;
 };
 
-// "1G" -> 1073741824; K, M and G with or without a B behind. Nothing for anything else.
-std::optional<std::uint64_t> parse_size(const std::string& text);
-
 }  // namespace sonde

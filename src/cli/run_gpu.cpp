@@ -1,10 +1,12 @@
 #include "cli/run_gpu.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <cstdlib>
 
 #include "cli/beside.hpp"
+#include "cli/usage.hpp"
 
 namespace sonde {
 namespace {
@@ -26,34 +28,47 @@ bool is_set(const char* variable) {
 
 }  // namespace
 
-std::optional<GpuMode> parse_gpu_mode(const std::string& text) {
-  if (text.empty() || text == "auto") return GpuMode::Auto;
-  if (text == "on") return GpuMode::On;
-  if (text == "off") return GpuMode::Off;
+void RunGpu::define(Options& options) {
+  Option& word =
+      options.text(word_, "--gpu", "MODE",
+                   "record the GPU's work and NVTX ranges: auto (where there is an NVIDIA "
+                   "driver), on (and say why where there is none) or off");
+  word.choices = {"auto", "on", "off"};
+  word.default_text = "auto";
+}
+
+std::optional<Error> RunGpu::check() {
+  if (word_.empty() || word_ == "auto") {
+    mode_ = Mode::Auto;
+  } else if (word_ == "on") {
+    mode_ = Mode::On;
+  } else if (word_ == "off") {
+    mode_ = Mode::Off;
+  } else {
+    return usage_error(fmt::format("--gpu is auto, on or off, not '{}'", word_));
+  }
   return std::nullopt;
 }
 
-GpuSetup prepare_gpu(GpuMode mode) {
-  GpuSetup out;
-  if (mode == GpuMode::Off) return out;
+void RunGpu::apply(Program::Environment& environment) {
+  if (mode_ == Mode::Off) return;
   // NVTX needs no GPU.
   if (const auto nvtx = find_beside("libsonde_nvtx.so"); nvtx && !is_set(kNvtxVariable)) {
-    out.environment.emplace_back(kNvtxVariable, nvtx->string());
+    environment.emplace_back(kNvtxVariable, nvtx->string());
   }
   if (!has_driver()) {
-    if (mode == GpuMode::On) out.note = "GPU: none recorded: no NVIDIA driver on this machine";
-    return out;
+    if (mode_ == Mode::On) note_ = "GPU: none recorded: no NVIDIA driver on this machine";
+    return;
   }
-  out.watch = true;
+  watch_ = true;
   const auto cuda = find_beside("libsonde_cuda.so");
   if (!cuda) {
-    out.note = "GPU: none recorded: libsonde_cuda.so does not lie in the lib folder beside sonde";
+    note_ = "GPU: none recorded: libsonde_cuda.so does not lie in the lib folder beside sonde";
   } else if (is_set(kCudaVariable)) {
-    out.note = "GPU: none recorded: CUDA_INJECTION64_PATH is set, and another tool is loaded by it";
+    note_ = "GPU: none recorded: CUDA_INJECTION64_PATH is set, and another tool is loaded by it";
   } else {
-    out.environment.emplace_back(kCudaVariable, cuda->string());
+    environment.emplace_back(kCudaVariable, cuda->string());
   }
-  return out;
 }
 
 }  // namespace sonde

@@ -3,24 +3,34 @@
 #include <optional>
 #include <string>
 
+#include "base/result.hpp"
+#include "cli/options.hpp"
 #include "cli/program.hpp"
 
 namespace sonde {
 
-enum class GpuMode { Auto, On, Off };
+// The option of `sonde run` about GPUs, and what it means for the program's environment.
+class RunGpu {
+ public:
+  void define(Options& options);
+  // What is wrong with the word that was given; call it once, before apply().
+  std::optional<Error> check();
+  // Looks for an NVIDIA driver, and for the libraries that it loads into the program. Variables
+  // that the user has set stay as they are.
+  void apply(Program::Environment& environment);
 
-// "auto", "on" or "off".
-std::optional<GpuMode> parse_gpu_mode(const std::string& text);
+  // Whether the machine's GPUs are to be watched from outside.
+  bool watch() const { return watch_; }
+  // One line for the user; empty: nothing to say.
+  const std::string& note() const { return note_; }
 
-// What `sonde run` does about GPUs.
-struct GpuSetup {
-  Program::Environment environment;  // to set for the program
-  bool watch = false;                // the machine's GPUs, from outside
-  std::string note;                  // one line for the user; empty: nothing to say
+ private:
+  enum class Mode { Auto, On, Off };
+
+  std::string word_;
+  Mode mode_ = Mode::Auto;
+  bool watch_ = false;
+  std::string note_;
 };
-
-// Looks for an NVIDIA driver, and for the libraries that it loads into the program. Variables that
-// the user has set stay as they are.
-GpuSetup prepare_gpu(GpuMode mode);
 
 }  // namespace sonde

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "cli/beside.hpp"
-#include "cli/run_folder_writer.hpp"
+#include "cli/size_option.hpp"
 #include "cli/usage.hpp"
 
 namespace sonde {
