@@ -23,6 +23,9 @@ struct ReportView {
   bool many_keys = false;  // several sort keys may be given at once: "time,name"
 };
 
+// The formats of a table; text is the default.
+const std::vector<std::string>& all_formats();
+
 // All views; the first of each style is its default.
 const std::vector<ReportView>& report_views();
 

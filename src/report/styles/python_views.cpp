@@ -1,12 +1,10 @@
 #include "report/styles/python_views.hpp"
 
-#include <algorithm>
-#include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "report/safe_text.hpp"
+#include "base/split.hpp"
+#include "report/styles/each_trace.hpp"
 #include "report/styles/line_profiler.hpp"
 #include "report/styles/memory_profiler.hpp"
 #include "report/styles/pprofile.hpp"
@@ -16,44 +14,10 @@
 namespace sonde {
 namespace {
 
-// "time,name"
-std::vector<std::string> words_of(const std::string& list) {
-  std::vector<std::string> out;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    out.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return out;
-}
-
-// One text for each trace that has something to show, under the names of their files where there
-// are several. What the first one lacks is told where none has anything.
-Result<std::string> each_trace(const TraceSet& traces,
-                               const std::function<Result<std::string>(const NamedTrace&)>& print) {
-  std::vector<std::pair<const NamedTrace*, std::string>> texts;
-  std::optional<Error> lack;
-  for (const NamedTrace& named : traces) {
-    Result<std::string> text = print(named);
-    if (text) {
-      texts.emplace_back(&named, std::move(*text));
-    } else if (!lack) {
-      lack = text.error();
-    }
-  }
-  if (texts.empty() && lack) return *lack;
-  std::string out;
-  for (const auto& [named, text] : texts) {
-    if (texts.size() > 1) out += (out.empty() ? "" : "\n") + safe_text(named->path) + "\n";
-    out += text;
-  }
-  return out;
-}
-
 Result<std::string> pstats_report(const TraceSet& traces, const ReportRequest& request) {
   PstatsRequest question;
-  question.views = words_of(request.view);
-  if (!request.sort.empty()) question.sort = words_of(request.sort);
+  question.views = split(request.view, ',');
+  if (!request.sort.empty()) question.sort = split(request.sort, ',');
   question.restrictions = request.restrictions;
   if (request.limit && *request.limit > 0) {
     question.restrictions.push_back(std::to_string(*request.limit));
