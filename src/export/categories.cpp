@@ -1,5 +1,6 @@
 #include "export/categories.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -9,6 +10,15 @@ namespace {
 bool is_collective_name(std::string_view name) {
   return name.starts_with("nccl:") || name.starts_with("gloo:") || name.starts_with("mpi:") ||
          name.starts_with("ucc:");
+}
+
+// Of a plain trace-event file, whose words stay as they are; one that Sonde wrote of another source
+// has Kineto's words already.
+bool has_plain_words(const TraceMeta& meta) {
+  if (meta.format != "chrome") return false;
+  return std::none_of(meta.properties.begin(), meta.properties.end(), [](const auto& property) {
+    return property.first == "otherData" && property.second.starts_with(kWrittenBySonde);
+  });
 }
 
 }  // namespace
@@ -26,6 +36,10 @@ SliceCategories::SliceCategories(const Trace& trace)
   } else if (family == "MTIA") {
     runtime_ = "mtia_runtime";
     kernel_ = "mtia_ccp_events";
+  }
+  if (has_plain_words(trace.meta())) {
+    operators_ = "operator";
+    runtime_ = "runtime";
   }
   if (old_) {
     operators_ = "Operator";
@@ -82,23 +96,23 @@ std::string_view SliceCategories::of_others(SliceId slice) const {
   const StringId* own = trace_.categories().find(slice);
   switch (kind) {
     case SliceKind::Operator:
-      return "operator";
+      return operators_;
     case SliceKind::UserRange:
     case SliceKind::Other:
       if (own != nullptr) return trace_.text(*own);
       return trace_.operators().find(slice) != nullptr ? "user_annotation" : "";
     case SliceKind::Kernel:
-      return "kernel";
+      return kernel_;
     case SliceKind::Memcpy:
-      return "gpu_memcpy";
+      return memcpy_;
     case SliceKind::Memset:
-      return "gpu_memset";
+      return memset_;
     case SliceKind::Runtime:
-      return "runtime";
+      return runtime_;
     case SliceKind::Driver:
-      return "cuda_driver";
+      return driver_;
     case SliceKind::Sync:
-      return "cuda_sync";
+      return sync_;
     case SliceKind::DeviceRange:
       return "gpu_user_annotation";
     case SliceKind::PythonFunction:
@@ -118,7 +132,7 @@ std::string_view SliceCategories::of_others(SliceId slice) const {
   const bool by_name = trace_.meta().format == "chrome" && row != nullptr;
   if (kind == SliceKind::Communication && !(by_name && is_collective_name(trace_.name(slice))))
     return "collective_comm";
-  if (by_name) return row->is_annotation ? "user_annotation" : "operator";
+  if (by_name) return row->is_annotation ? "user_annotation" : operators_;
   static const std::array<std::string, kSliceKindCount> kOwn = [] {
     std::array<std::string, kSliceKindCount> words;
     for (std::size_t i = 0; i < words.size(); ++i)

@@ -6,9 +6,14 @@
 
 namespace sonde {
 
+// How "otherData" begins in a trace-event file that Sonde wrote of another source. The words of
+// such a file are Kineto's, its layout is not: the reader tells the two apart by this.
+inline constexpr std::string_view kWrittenBySonde = "{\"writer\": \"sonde\"";
+
 // The category of a slice in a trace-event file. A trace of PyTorch gets the categories of its
-// profiler, of the age and the hardware that it came from; others get the word for their kind,
-// which Sonde's reader understands too, or the category that they had.
+// profiler, of the age and the hardware that it came from; others get today's, or, where the
+// profiler has none, the word for their kind, which Sonde's reader understands too, or the category
+// that they had. A trace-event file keeps its own words.
 class SliceCategories {
  public:
   explicit SliceCategories(const Trace& trace);

@@ -177,6 +177,51 @@ TEST(ExportChrome, EveryKindComesBack) {
   }
 }
 
+// Tools for PyTorch's traces find what they look for, and Sonde still knows that it is none.
+TEST(ExportChrome, OtherSourcesHaveKinetosWords) {
+  TraceBuilder builder;
+  builder.meta().format = "sonde";
+  for (int i = 0; i < 40; ++i) {  // more than the reader keeps of a value
+    Device device;
+    device.id = i;
+    device.name = std::string(200, 'x');
+    builder.meta().devices.push_back(device);
+  }
+  const TrackId track = builder.add_track({});
+  const std::vector<std::pair<SliceKind, std::string>> words = {
+      {SliceKind::Operator, "cpu_op"},    {SliceKind::Runtime, "cuda_runtime"},
+      {SliceKind::Driver, "cuda_driver"}, {SliceKind::Kernel, "kernel"},
+      {SliceKind::Memcpy, "gpu_memcpy"},  {SliceKind::Memset, "gpu_memset"},
+      {SliceKind::Sync, "cuda_sync"},     {SliceKind::PythonFunction, "python_function"}};
+  Nanos start = 0;
+  for (const auto& [kind, word] : words) {
+    builder.add_slice(start += 10, 5, track, builder.intern(word), kind);
+  }
+  builder.nest(1);
+  const Trace trace = builder.finish();
+  std::string text = export_text("chrome", trace).text;
+  for (int round = 0; round < 3; ++round) {
+    for (const auto& [kind, word] : words) {
+      EXPECT_NE(text.find("\"cat\": \"" + word + "\", \"name\": \"" + word + "\""),
+                std::string::npos)
+          << word << " in round " << round;
+    }
+    const Result<Trace> again = read_again(text);
+    ASSERT_TRUE(again.ok()) << again.error().text();
+    EXPECT_EQ(again->meta().format, "chrome");
+    text = export_text("chrome", *again).text;
+  }
+}
+
+TEST(ExportChrome, PlainFilesKeepTheirWords) {
+  const Trace trace = test::chrome(
+      R"([{"ph":"X","cat":"runtime","name":"a","pid":1,"tid":1,"ts":1,"dur":1},
+          {"ph":"X","cat":"operator","name":"b","pid":1,"tid":1,"ts":3,"dur":1}])");
+  const std::string text = export_text("chrome", trace).text;
+  EXPECT_NE(text.find(R"("cat": "runtime")"), std::string::npos);
+  EXPECT_NE(text.find(R"("cat": "operator")"), std::string::npos);
+}
+
 // Random traces of the general format: threads, streams, asynchronous lanes, arrows, odd names.
 class RandomFile {
  public:

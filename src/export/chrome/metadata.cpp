@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "export/categories.hpp"
 #include "export/text_forms.hpp"
 
 namespace sonde {
@@ -56,6 +57,21 @@ bool is_written_elsewhere(std::string_view key) {
          key == "traceEvents" || key == "stackFrames" || key == "samples";
 }
 
+// What is known of a trace of another source.
+std::string other_data(const TraceMeta& meta) {
+  std::string other(kWrittenBySonde);
+  other += ", \"source\": ";
+  append_json_text(other, meta.producer.empty() ? meta.format : meta.producer);
+  if (meta.wall_clock) {
+    // A text: a reader of doubles would lose its last digits.
+    other += ", \"unix_ns_of_time_0\": \"";
+    append_integer(other, meta.base_time + meta.origin);
+    other += '"';
+  }
+  if (!meta.devices.empty()) other += ", \"devices\": " + devices_json(meta.devices);
+  return other + "}";
+}
+
 }  // namespace
 
 std::size_t append_chrome_metadata(std::string& out, const Trace& trace) {
@@ -68,6 +84,7 @@ std::size_t append_chrome_metadata(std::string& out, const Trace& trace) {
     }
     return nullptr;
   };
+  if (!is_trace_event) append_member(out, "otherData", other_data(meta));
   if (kineto && property("schemaVersion") == nullptr) append_member(out, "schemaVersion", "1");
   if (kineto && !meta.devices.empty())
     append_member(out, "deviceProperties", devices_json(meta.devices));
@@ -82,19 +99,13 @@ std::size_t append_chrome_metadata(std::string& out, const Trace& trace) {
   for (const auto& [key, value] : meta.properties) {
     if (!is_json_value(value)) ++cut;
     const bool own = key == "otherData" && !is_trace_event;
-    if (!own && !is_written_elsewhere(key) && is_json_value(value)) append_member(out, key, value);
+    if (own || is_written_elsewhere(key)) continue;
+    if (is_json_value(value)) {
+      append_member(out, key, value);
+    } else if (key == "otherData" && value.starts_with(kWrittenBySonde)) {
+      append_member(out, key, std::string(kWrittenBySonde) + "}");
+    }
   }
-  if (is_trace_event) return cut;
-  std::string other = "{\"source\": ";
-  append_json_text(other, meta.producer.empty() ? meta.format : meta.producer);
-  if (meta.wall_clock) {
-    // A text: a reader of doubles would lose its last digits.
-    other += ", \"unix_ns_of_time_0\": \"";
-    append_integer(other, meta.base_time + meta.origin);
-    other += '"';
-  }
-  if (!meta.devices.empty()) other += ", \"devices\": " + devices_json(meta.devices);
-  append_member(out, "otherData", other + "}");
   return cut;
 }
 

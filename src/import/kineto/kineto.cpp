@@ -7,6 +7,9 @@
 namespace sonde {
 namespace {
 
+// What Sonde writes of other sources has Kineto's categories, but neither its clock nor its rules.
+constexpr std::string_view kWrittenBySonde = R"("otherData": {"writer": "sonde")";
+
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
@@ -14,7 +17,7 @@ bool contains(std::string_view text, std::string_view part) {
 }  // namespace
 
 bool looks_like_kineto(std::string_view head) {
-  if (!looks_like_trace_events(head)) return false;
+  if (!looks_like_trace_events(head) || contains(head, kWrittenBySonde)) return false;
   return contains(head, "\"schemaVersion\"") || contains(head, "\"deviceProperties\"") ||
          contains(head, "\"baseTimeNanoseconds\"") || contains(head, "\"External id\"") ||
          contains(head, "\"external id\"") || contains(head, "\"cpu_op\"") ||
