@@ -1,6 +1,5 @@
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "capture/python/codes.hpp"
@@ -8,6 +7,7 @@
 #include "capture/python/memory_library.hpp"
 #include "capture/python/memory_resident.hpp"
 #include "capture/python/module.hpp"
+#include "capture/python/path_prefixes.hpp"
 #include "capture/python/session.hpp"
 
 // The process's memory after each line, as memory_profiler tells it: the value belongs to the line
@@ -53,19 +53,10 @@ struct Stack {
   std::size_t capacity;
 };
 
-struct Prefix {
-  char* text;
-  std::size_t size;
-};
-struct Prefixes {
-  Prefix* list = nullptr;
-  std::size_t count = 0;
-};
-
 HashTable<KnownCode> codes;
 HashTable<Line> lines;
-Prefixes included;
-Prefixes excluded;
+PathPrefixes included;
+PathPrefixes excluded;
 bool traces = false;
 bool by_prefix = false;
 std::int64_t latest_bytes = 0;
@@ -125,14 +116,6 @@ std::int64_t bytes_now() {
   return latest_bytes;
 }
 
-bool begins_with_one(const char* text, std::size_t size, const Prefixes& prefixes) {
-  for (std::size_t i = 0; i < prefixes.count; ++i) {
-    const Prefix& prefix = prefixes.list[i];
-    if (size >= prefix.size && memcmp(text, prefix.text, prefix.size) == 0) return true;
-  }
-  return false;
-}
-
 bool chosen_by_prefix(const PyCodeObject* code) {
   if (!by_prefix) return false;
   Py_ssize_t size = 0;
@@ -142,7 +125,7 @@ bool chosen_by_prefix(const PyCodeObject* code) {
     return false;
   }
   const auto length = static_cast<std::size_t>(size);
-  return begins_with_one(file, length, included) && !begins_with_one(file, length, excluded);
+  return included.has_one_of(file, length) && !excluded.has_one_of(file, length);
 }
 
 KnownCode* find_code(PyCodeObject* code) {
@@ -282,34 +265,6 @@ void trace_new_threads(bool on) {
   PyErr_Clear();
 }
 
-void forget(Prefixes& prefixes) {
-  for (std::size_t i = 0; i < prefixes.count; ++i) free(prefixes.list[i].text);
-  free(prefixes.list);
-  prefixes = {};
-}
-
-// False with an exception set.
-bool take(Prefixes& prefixes, PyObject* list) {
-  forget(prefixes);
-  const Reference fast(PySequence_Fast(list, "sonde: a list of path prefixes is needed"));
-  if (!fast) return false;
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(fast.get());
-  prefixes.list = static_cast<Prefix*>(calloc(static_cast<std::size_t>(count) + 1, sizeof(Prefix)));
-  if (!prefixes.list) return PyErr_NoMemory(), false;
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    Py_ssize_t size = 0;
-    const char* const text =
-        PyUnicode_AsUTF8AndSize(PySequence_Fast_GET_ITEM(fast.get(), i), &size);
-    if (!text) return false;
-    Prefix& prefix = prefixes.list[prefixes.count];
-    prefix.text = strdup(text);
-    if (!prefix.text) return PyErr_NoMemory(), false;
-    prefix.size = static_cast<std::size_t>(size);
-    ++prefixes.count;
-  }
-  return true;
-}
-
 void forget_codes() {
   codes.for_each([](const KnownCode& code) {
     if (code.chosen) Py_DECREF(code.code);
@@ -333,8 +288,8 @@ void stop_tracing() {
   trace_new_threads(false);
   memory_library()->watch(false);
   release_allocators();
-  forget(included);
-  forget(excluded);
+  included.clear();
+  excluded.clear();
   forget_codes();
 }
 
@@ -368,7 +323,7 @@ PyObject* start_line_memory(PyObject*, PyObject* arguments, PyObject* keywords) 
   PyObject* exclude = nullptr;
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OO:start_line_memory", names, &include,
                                    &exclude) ||
-      !take(included, include) || !take(excluded, exclude) || !start_tracing()) {
+      !included.take(include) || !excluded.take(exclude) || !start_tracing()) {
     return nullptr;
   }
   by_prefix = true;

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "export/model/json_rows.hpp"
 #include "export/slice_facts.hpp"
 #include "export/text_forms.hpp"
 
@@ -12,10 +13,10 @@ constexpr std::array<std::string_view, 5> kTrackTypes = {"thread", "stream", "as
                                                          "counter"};
 
 // Members are left out where nothing is known.
-class ModelWriter {
+class ModelWriter : private JsonRows {
  public:
   ModelWriter(const Trace& trace, BufferedOutput& output)
-      : trace_(trace), output_(output), out_(output.buffer()), facts_(trace) {}
+      : JsonRows(output), trace_(trace), facts_(trace) {}
 
   void write() {
     out_ += "{\n\"meta\": {";
@@ -33,41 +34,7 @@ class ModelWriter {
   }
 
  private:
-  void list(std::string_view name) {
-    out_ += ",\n\"";
-    out_ += name;
-    out_ += "\": [";
-    first_row_ = true;
-  }
-  void end_list() { out_ += "\n]"; }
-  void begin() {
-    out_ += first_row_ ? "\n{" : ",\n{";
-    first_row_ = false;
-    first_member_ = true;
-  }
-  void end() {
-    out_ += '}';
-    output_.settle();
-  }
-  void key(std::string_view name) {
-    out_ += first_member_ ? "\"" : ", \"";
-    first_member_ = false;
-    out_ += name;
-    out_ += "\": ";
-  }
-  void number(std::string_view name, std::int64_t value) {
-    if (value == kNoNumber) return;
-    key(name);
-    append_integer(out_, value);
-  }
-  void real(std::string_view name, double value) {
-    key(name);
-    append_real(out_, value);
-  }
-  void text(std::string_view name, std::string_view value) {
-    key(name);
-    append_json_text(out_, value);
-  }
+  using JsonRows::text;
   void text(std::string_view name, StringId value) {
     if (value.valid()) text(name, trace_.text(value));
   }
@@ -385,11 +352,7 @@ class ModelWriter {
   }
 
   const Trace& trace_;
-  BufferedOutput& output_;
-  std::string& out_;
   FactSource facts_;
-  bool first_row_ = true;
-  bool first_member_ = true;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #if defined(__SSE2__)
@@ -87,6 +88,29 @@ inline ByteMasks byte_masks(const char* p) {
 inline ByteMasks byte_masks(const char* p) { return byte_masks_plain(p); }
 
 #endif
+
+// Bit i: byte i is escaped by a backslash before it. `carry` runs over from word to word.
+inline std::uint64_t escaped_bytes(std::uint64_t backslashes, bool& carry) {
+  if (backslashes == 0 && !carry) return 0;
+  std::uint64_t escaped = 0;
+  if (carry) {
+    escaped = 1;
+    backslashes &= ~std::uint64_t{1};
+    carry = false;
+  }
+  while (backslashes != 0) {
+    const int i = std::countr_zero(backslashes);
+    if (i == 63) {
+      carry = true;
+      break;
+    }
+    const std::uint64_t next = std::uint64_t{1} << (i + 1);
+    escaped |= next;
+    backslashes &= backslashes - 1;
+    backslashes &= ~next;
+  }
+  return escaped;
+}
 
 // Bit i is the parity of bits 0 … i: with quotes as input, set from each opening quote up to, not
 // including, its closing one.

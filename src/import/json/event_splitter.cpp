@@ -17,58 +17,8 @@ constexpr std::size_t kSuspectEventBytes = 8 * 1024 * 1024;
 constexpr std::size_t kMaxEventBytes = 64 * 1024 * 1024;
 constexpr std::string_view kEventsKey = "\"traceEvents\"";
 
-// Bit i: byte i is escaped by a backslash before it. `carry` runs over from word to word.
-std::uint64_t escaped_bytes(std::uint64_t backslashes, bool& carry) {
-  if (backslashes == 0 && !carry) return 0;
-  std::uint64_t escaped = 0;
-  if (carry) {
-    escaped = 1;
-    backslashes &= ~std::uint64_t{1};
-    carry = false;
-  }
-  while (backslashes != 0) {
-    const int i = std::countr_zero(backslashes);
-    if (i == 63) {
-      carry = true;
-      break;
-    }
-    const std::uint64_t next = std::uint64_t{1} << (i + 1);
-    escaped |= next;
-    backslashes &= backslashes - 1;
-    backslashes &= ~next;
-  }
-  return escaped;
-}
-
 // How far a value in the place of an event may reach to be taken for a whole one.
 constexpr std::size_t kPlainValueBytes = 1024;
-
-// Where a number, word or string at the start of `text` ends, if the list of events goes on or ends
-// right behind it.
-std::size_t plain_value_end(std::string_view text) {
-  std::size_t i = 0;
-  if (!text.empty() && text[0] == '"') {
-    for (++i; i < text.size() && text[i] != '"'; ++i) {
-      if (text[i] == '\\') ++i;
-    }
-    ++i;
-  } else {
-    const auto in_word = [](char c) {
-      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-             c == '-' || c == '+' || c == '.';
-    };
-    while (i < text.size() && in_word(text[i])) ++i;
-    if (i == 0) return std::string_view::npos;
-  }
-  while (i < text.size() && is_space(text[i])) ++i;
-  if (i >= text.size()) return std::string_view::npos;
-  std::size_t next = i + 1;
-  while (next < text.size() && is_space(text[next])) ++next;
-  const char after = next < text.size() ? text[next] : '\0';
-  if (text[i] == ',' && after != ':') return i;
-  const bool ends_list = text[i] == ']' && (after == '\0' || after == ',' || after == '}');
-  return ends_list ? i : std::string_view::npos;
-}
 
 }  // namespace
 

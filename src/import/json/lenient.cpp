@@ -96,6 +96,31 @@ std::size_t next_event_start(std::string_view text) {
   return std::string_view::npos;
 }
 
+std::size_t plain_value_end(std::string_view text) {
+  std::size_t i = 0;
+  if (!text.empty() && text[0] == '"') {
+    for (++i; i < text.size() && text[i] != '"'; ++i) {
+      if (text[i] == '\\') ++i;
+    }
+    ++i;
+  } else {
+    const auto in_word = [](char c) {
+      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+             c == '-' || c == '+' || c == '.';
+    };
+    while (i < text.size() && in_word(text[i])) ++i;
+    if (i == 0) return std::string_view::npos;
+  }
+  while (i < text.size() && is_space(text[i])) ++i;
+  if (i >= text.size()) return std::string_view::npos;
+  std::size_t next = i + 1;
+  while (next < text.size() && is_space(text[next])) ++next;
+  const char after = next < text.size() ? text[next] : '\0';
+  if (text[i] == ',' && after != ':') return i;
+  const bool ends_list = text[i] == ']' && (after == '\0' || after == ',' || after == '}');
+  return ends_list ? i : std::string_view::npos;
+}
+
 std::vector<std::string_view> split_leniently(std::string_view text) {
   std::vector<std::string_view> events;
   std::size_t begin = 0;

@@ -25,6 +25,10 @@ EventEnd end_of_last_event(std::string_view text);
 // Where the next event seems to begin: a "{" behind a comma, followed by a key that events have.
 std::size_t next_event_start(std::string_view text);
 
+// Where a number, word or string at the start of `text` ends, if the list of events goes on or ends
+// right behind it; npos otherwise.
+std::size_t plain_value_end(std::string_view text);
+
 // Cuts text into what look like single events.
 std::vector<std::string_view> split_leniently(std::string_view text);
 

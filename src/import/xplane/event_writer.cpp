@@ -37,7 +37,7 @@ StringId EventWriter::text(std::string_view raw) {
 void EventWriter::begin_plane(std::string_view name, std::int64_t process, bool has_step_numbers) {
   const StringId id = text(name);
   process_ = process;
-  has_step_numbers_ = has_step_numbers;
+  kinds_.begin_plane(has_step_numbers);
   for (plane_ = 0; plane_ < planes_.size(); ++plane_) {
     if (planes_[plane_].first == id) return;
   }
@@ -111,78 +111,6 @@ EventType EventWriter::make_type(std::string_view name, std::string_view display
   return out;
 }
 
-bool EventWriter::is_step(const EventType& type, const EventFacts& facts, Nanos start, Nanos end) {
-  const bool numbered = facts.step_number != kNoNumber;
-  if (!numbered && (has_step_numbers_ || type.name_class != NameClass::RunRoot)) return false;
-  const TrackId track = lines_[line_].track;
-  if (!steps_track_.valid()) {
-    steps_track_ = track;
-  } else if (steps_track_ != track || start < last_step_end_) {
-    return false;  // another thread's, or a step within a step
-  }
-  last_step_end_ = end;
-  return true;
-}
-
-SliceKind EventWriter::host_kind(const EventType& type, const EventFacts& facts, Nanos start,
-                                 Nanos end) {
-  if (is_step(type, facts, start, end)) return SliceKind::Step;
-  switch (type.name_class) {
-    case NameClass::Python:
-      return SliceKind::PythonFunction;
-    case NameClass::Nvtx:
-      return SliceKind::UserRange;
-    case NameClass::DataOp:
-      return SliceKind::DataLoader;
-    case NameClass::TensorFlowOp:
-    case NameClass::JitCall:
-      return SliceKind::Operator;
-    case NameClass::Runtime:
-      return SliceKind::Runtime;
-    case NameClass::Driver:
-      return SliceKind::Driver;
-    case NameClass::Plain:
-    case NameClass::Allocation:
-    case NameClass::Deallocation:
-    case NameClass::RunRoot:
-      break;
-  }
-  if (facts.correlation != kNoNumber) return SliceKind::Driver;
-  // XLA runs its operations on threads of the host where there is no device.
-  if (facts.hlo_op == type.name) return SliceKind::Operator;
-  if (facts.step_number != kNoNumber) return SliceKind::UserRange;
-  return SliceKind::Api;
-}
-
-SliceKind EventWriter::kind_of(const EventType& type, const EventFacts& facts, Nanos start,
-                               Nanos end) {
-  const LineKey& line = lines_[line_];
-  switch (line.type) {
-    case LineType::Thread:
-      return host_kind(type, facts, start, end);
-    case LineType::Stream: {
-      const std::string_view name = builder_.text(type.name);
-      if (name.starts_with("Memcpy") || name.starts_with("MEMCPY")) return SliceKind::Memcpy;
-      if (name.starts_with("Memset")) return SliceKind::Memset;
-      if (name.starts_with("Memory ")) return SliceKind::DeviceRange;
-      return SliceKind::Kernel;
-    }
-    case LineType::Ops:
-      return is_control_flow(builder_.text(facts.category)) ? SliceKind::DeviceRange
-                                                            : SliceKind::Kernel;
-    case LineType::Steps:
-      if (!steps_track_.valid()) steps_track_ = line.track;
-      return steps_track_ == line.track ? SliceKind::Step : SliceKind::DeviceRange;
-    case LineType::Overhead:
-      return SliceKind::Overhead;
-    case LineType::AsyncOps:
-    case LineType::Ranges:
-    case LineType::Counters:
-      break;
-  }
-  return SliceKind::DeviceRange;
-}
-
 void EventWriter::add_counters(const EventType& type, Nanos time, std::span<const Stat> stats) {
   bool any = false;
   for (const Stat& stat : stats) {
@@ -204,38 +132,6 @@ void EventWriter::add_counters(const EventType& type, Nanos time, std::span<cons
     builder_.losses().add("counter_without_value", Severity::Info,
                           "Samples of counters that have no number; they are passed over.");
   }
-}
-
-void EventWriter::add_allocation(const EventType& type, const EventFacts& facts, Nanos time) {
-  Allocation allocation;
-  allocation.time = time;
-  allocation.track = lines_[line_].track;
-  allocation.address = static_cast<std::uint64_t>(facts.address);
-  allocation.pool = facts.allocator.valid() ? facts.allocator
-                    : facts.index_on_host != kNoNumber
-                        ? builder_.intern(std::to_string(facts.index_on_host))
-                        : StringId();
-  allocation.tag = facts.tf_op;
-  allocation.total_allocated = facts.allocated;
-  allocation.total_reserved = facts.reserved;
-  const std::string_view pool = builder_.text(allocation.pool);
-  const bool on_device =
-      facts.index_on_host != kNoNumber || pool.starts_with("GPU") || pool.starts_with("TPU");
-  allocation.device_type = on_device ? 1 : 0;
-  allocation.device = facts.index_on_host >= 0 && facts.index_on_host <= INT32_MAX && on_device
-                          ? static_cast<std::int32_t>(facts.index_on_host)
-                          : -1;
-  const std::uint64_t key = mix_bits(allocation.address) ^ allocation.pool.value;
-  if (type.name_class == NameClass::Allocation) {
-    allocation.bytes =
-        facts.allocation == kNoNumber ? 0 : std::max<std::int64_t>(0, facts.allocation);
-    allocated_.set(key, allocation.bytes);
-  } else {
-    const std::int64_t* known = allocated_.find(key);
-    const std::int64_t bytes = facts.allocation > 0 ? facts.allocation : known ? *known : 0;
-    allocation.bytes = -bytes;
-  }
-  if (builder_.takes(Point::Allocation, time)) builder_.add_allocation(allocation);
 }
 
 template <class Arg, class Owner>
@@ -405,7 +301,7 @@ void EventWriter::add(const EventType& type, Nanos start, Nanos duration, std::i
   const EventFacts facts = gather_facts(type, stats, builder_, *this);
   if (line.type == LineType::Thread) {
     if (type.name_class == NameClass::Allocation || type.name_class == NameClass::Deallocation) {
-      add_allocation(type, facts, start);
+      allocations_.add(type, facts, start, line.track);
       add_marker(type, start, stats);
       return;
     }
@@ -418,7 +314,7 @@ void EventWriter::add(const EventType& type, Nanos start, Nanos duration, std::i
       return;
     }
   }
-  const SliceKind kind = kind_of(type, facts, start, start + duration);
+  const SliceKind kind = kinds_.of(type, facts, line.type, line.track, start, start + duration);
   StringId name = type.name;
   if (kind == SliceKind::Step && facts.step_number != kNoNumber && line.type == LineType::Thread) {
     name = builder_.intern(std::string(builder_.text(type.name)) + "#" +

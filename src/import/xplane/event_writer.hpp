@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "import/xplane/allocation_writer.hpp"
 #include "import/xplane/arrows.hpp"
 #include "import/xplane/event_facts.hpp"
+#include "import/xplane/event_kinds.hpp"
 #include "import/xplane/event_types.hpp"
 #include "trace/builder.hpp"
 
@@ -18,7 +20,8 @@ namespace sonde {
 // arrows.
 class EventWriter {
  public:
-  explicit EventWriter(TraceBuilder& builder) : builder_(builder) {}
+  explicit EventWriter(TraceBuilder& builder)
+      : builder_(builder), kinds_(builder), allocations_(builder) {}
 
   // Planes of one name are one, and so are lines of one id in a plane.
   void begin_plane(std::string_view name, std::int64_t process, bool has_step_numbers);
@@ -52,11 +55,7 @@ class EventWriter {
   bool takes(Nanos start, Nanos duration, SliceKind kind, const EventFacts& facts,
              std::string_view name);
   bool takes_instant(Arrows::Work work, Nanos time);
-  SliceKind kind_of(const EventType& type, const EventFacts& facts, Nanos start, Nanos end);
-  SliceKind host_kind(const EventType& type, const EventFacts& facts, Nanos start, Nanos end);
-  bool is_step(const EventType& type, const EventFacts& facts, Nanos start, Nanos end);
   void add_counters(const EventType& type, Nanos time, std::span<const Stat> stats);
-  void add_allocation(const EventType& type, const EventFacts& facts, Nanos time);
   void add_marker(const EventType& type, Nanos time, std::span<const Stat> stats);
   void follow_region(const EventType& type, const EventFacts& facts, Nanos time);
   void add_rows(SliceId slice, SliceKind kind, const EventFacts& facts, Nanos duration);
@@ -69,16 +68,13 @@ class EventWriter {
   std::vector<std::pair<StringId, PlaneKind>> planes_;
   std::uint32_t plane_ = 0;
   std::int64_t process_ = 0;
-  bool has_step_numbers_ = false;
   std::vector<LineKey> lines_;
   FlatMap<std::uint32_t> lines_by_key_;
   std::uint32_t line_ = 0;
   std::uint64_t events_ = 0;
 
-  TrackId steps_track_;  // the one that tells what the steps are
-  Nanos last_step_end_ = 0;
-
-  FlatMap<std::int64_t> allocated_;  // bytes by allocator and address
+  EventKinds kinds_;
+  AllocationWriter allocations_;
   Arrows arrows_;
 
   std::vector<SetArg> shared_;

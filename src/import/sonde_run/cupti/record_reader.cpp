@@ -11,43 +11,6 @@ namespace {
 
 constexpr std::uint32_t kNoStream = 0xFFFF'FFFF;
 
-// The least that a record of a known kind must have; 0 for the others.
-std::size_t least_bytes(Kind kind) {
-  switch (kind) {
-    case Kind::Kernel:
-    case Kind::ConcurrentKernel:
-      return kernel::kLeast;
-    case Kind::Memcpy:
-      return copy::kLeast;
-    case Kind::MemcpyPeer:
-      return peer_copy::kLeast;
-    case Kind::Memset:
-      return fill::kLeast;
-    case Kind::Driver:
-    case Kind::Runtime:
-    case Kind::InternalLaunch:
-      return call::kLeast;
-    case Kind::Synchronization:
-      return sync::kLeast;
-    case Kind::Overhead:
-      return overhead::kLeast;
-    case Kind::Memory:
-      return memory::kLeast;
-    case Kind::MemoryPool:
-      return pool::kLeast;
-    case Kind::GraphTrace:
-      return graph::kLeast;
-    case Kind::Context:
-      return context::kLeast;
-    case Kind::Stream:
-      return stream::kLeast;
-    case Kind::Device:
-    case Kind::ExternalCorrelation:
-      break;
-  }
-  return 8;
-}
-
 std::int32_t small(std::uint32_t number) {
   return number <= INT32_MAX ? static_cast<std::int32_t>(number) : -1;
 }
@@ -55,26 +18,11 @@ std::int32_t small(std::uint32_t number) {
 }  // namespace
 
 RecordReader::RecordReader(const FileHeader& header, const CompanionContext& context)
-    : header_(header), context_(context), builder_(context.builder) {}
-
-void RecordReader::add_name(const Name& name) {
-  const std::string text = mend_utf8(name.text);
-  switch (name.type) {
-    case NameType::Text: {
-      const StringId id = builder_.intern(demangled(text));
-      names_.set(name.id, id);
-      addresses_.set(name.key, id);
-      return;
-    }
-    case NameType::RuntimeCall:
-    case NameType::DriverCall:
-      calls_[name.type == NameType::RuntimeCall].set(name.key,
-                                                     builder_.intern(without_version(text)));
-      return;
-  }
-  builder_.losses().add("gpu_unknown_names", Severity::Info,
-                        "Names of a type that this Sonde does not know; they are left out");
-}
+    : header_(header),
+      context_(context),
+      builder_(context.builder),
+      names_(context.builder),
+      memory_(context) {}
 
 void RecordReader::add_block(const RecordBlock& block) {
   for (std::size_t at = 0; at + 8 <= block.bytes.size();) {
@@ -149,7 +97,8 @@ void RecordReader::add_call(const Record& record, bool runtime) {
       builder_.add_slice(window.start, window.duration, context_.tracks.thread(thread),
                          builder_.intern(""), runtime ? SliceKind::Runtime : SliceKind::Driver);
   const auto function = record.get<std::uint32_t>(call::kFunction);
-  name_or_wait(slice, runtime ? NameKey::RuntimeCall : NameKey::DriverCall, function);
+  names_.name_or_wait(slice, runtime ? WorkNames::Key::RuntimeCall : WorkNames::Key::DriverCall,
+                      function);
   LaunchRow row;
   row.correlation = record.get<std::uint32_t>(call::kCorrelation);
   row.cbid = function;
@@ -188,8 +137,8 @@ void RecordReader::add_kernel(const Record& record) {
   const SliceId slice =
       add_device_slice(record, kPlace, builder_.intern(""), SliceKind::Kernel, row);
   if (!slice.valid()) return;
-  name_or_wait(slice, record.returned() ? NameKey::Id : NameKey::Address,
-               record.get<std::uint64_t>(kernel::kName));
+  names_.name_or_wait(slice, record.returned() ? WorkNames::Key::Id : WorkNames::Key::Address,
+                      record.get<std::uint64_t>(kernel::kName));
   row.registers = record.get<std::uint16_t>(kernel::kRegisters);
   const auto fixed = std::max(record.get<std::int32_t>(kernel::kStaticShared), 0);
   const auto dynamic = std::max(record.get<std::int32_t>(kernel::kDynamicShared), 0);
@@ -356,7 +305,7 @@ void RecordReader::add_memory(const Record& record) {
   allocation.device = on_host ? 0 : small(record.get<std::uint32_t>(memory::kDevice));
   allocation.pool = builder_.intern(memory_kind(kind));
   allocation.track = context_.tracks.domain(TrackType::Async, builder_.intern("CUDA memory"));
-  allocations_.push_back(allocation);
+  memory_.add(allocation);
 }
 
 void RecordReader::add_pool(const Record& record) {
@@ -408,71 +357,9 @@ void RecordReader::lose_unfinished(const Record& record) {
        record);
 }
 
-StringId RecordReader::find_name(NameKey type, std::uint64_t key) const {
-  const FlatMap<StringId>* map = &names_;
-  if (type == NameKey::Address) map = &addresses_;
-  if (type == NameKey::RuntimeCall) map = &calls_[1];
-  if (type == NameKey::DriverCall) map = &calls_[0];
-  const StringId* found = map->find(key);
-  return found ? *found : StringId();
-}
-
-void RecordReader::name_or_wait(SliceId slice, NameKey type, std::uint64_t key) {
-  const StringId name = find_name(type, key);
-  // What lies at an address may change; the newest text is known at the end only.
-  if (name.valid() && type != NameKey::Address) return builder_.set_name(slice, name);
-  pending_.push_back({slice, type, key});
-}
-
 void RecordReader::finish() {
-  for (const Pending& waiting : pending_) {
-    StringId name = find_name(waiting.type, waiting.key);
-    if (!name.valid()) {
-      const bool is_kernel = waiting.type == NameKey::Id || waiting.type == NameKey::Address;
-      if (is_kernel) {
-        builder_.losses().add("gpu_lost_names", Severity::Warning,
-                              "Kernels whose name was not kept; they are called \"(unknown)\"");
-        name = builder_.intern("(unknown)");
-      } else {
-        const bool runtime = waiting.type == NameKey::RuntimeCall;
-        name = builder_.intern((runtime ? "CUDA runtime call " : "CUDA driver call ") +
-                               std::to_string(waiting.key));
-      }
-    }
-    builder_.set_name(waiting.slice, name);
-  }
-  pending_.clear();
-  add_allocations();
-}
-
-void RecordReader::add_allocations() {
-  std::stable_sort(allocations_.begin(), allocations_.end(),
-                   [](const Allocation& a, const Allocation& b) { return a.time < b.time; });
-  // A framework that takes its memory in large pieces tells itself what it does with them; what it
-  // took from CUDA would count the same bytes again, and becomes a curve.
-  const bool told = std::any_of(builder_.allocations().begin(), builder_.allocations().end(),
-                                [](const Allocation& known) { return known.device_type == 1; });
-  std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> totals;
-  for (Allocation& allocation : allocations_) {
-    std::int64_t& total = totals[{allocation.device_type, allocation.device}];
-    std::int64_t sum = 0;
-    if (!__builtin_add_overflow(total, allocation.bytes, &sum))
-      total = std::max<std::int64_t>(sum, 0);
-    allocation.total_allocated = total;
-    if (!told) {
-      builder_.add_allocation(allocation);
-      continue;
-    }
-    if (allocation.device_type != 1) continue;
-    CounterValue value;
-    value.time = allocation.time;
-    value.track = context_.tracks.domain(TrackType::Counter, builder_.intern("GPU"));
-    value.counter =
-        builder_.intern("memory taken from CUDA, GPU " + std::to_string(allocation.device));
-    value.value = static_cast<double>(total);
-    builder_.add_counter(value);
-  }
-  if (!told && !allocations_.empty()) builder_.meta().profile_memory = true;
+  names_.finish();
+  memory_.finish();
 }
 
 void RecordReader::lose(const char* name, Severity severity, const char* sentence,

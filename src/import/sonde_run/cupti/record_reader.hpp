@@ -1,15 +1,15 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <tuple>
-#include <vector>
 
-#include "base/flat_map.hpp"
 #include "import/sonde_run/companions.hpp"
 #include "import/sonde_run/cupti/block_reader.hpp"
+#include "import/sonde_run/cupti/device_memory.hpp"
 #include "import/sonde_run/cupti/occupancy.hpp"
+#include "import/sonde_run/cupti/record.hpp"
+#include "import/sonde_run/cupti/work_names.hpp"
 #include "trace/cupti_file.hpp"
 
 namespace sonde::cupti {
@@ -20,7 +20,7 @@ class RecordReader {
  public:
   RecordReader(const FileHeader& header, const CompanionContext& context);
 
-  void add_name(const Name& name);
+  void add_name(const Name& name) { names_.add(name); }
   void add_block(const RecordBlock& block);
   // What needs the whole file: names, memory in the order of time.
   void finish();
@@ -30,31 +30,6 @@ class RecordReader {
   std::uint64_t salvaged() const { return salvaged_; }
 
  private:
-  // One record; numbers are read in the file's own order of bytes.
-  class Record {
-   public:
-    Record(const char* at, std::uint64_t offset, bool returned)
-        : at_(at), offset_(offset), returned_(returned) {}
-    template <typename Number>
-    Number get(std::size_t where) const {
-      Number value{};
-      std::copy_n(at_ + where, sizeof value, reinterpret_cast<char*>(&value));
-      return value;
-    }
-    std::uint64_t offset() const { return offset_; }
-    bool returned() const { return returned_; }
-
-   private:
-    const char* at_;
-    std::uint64_t offset_;
-    bool returned_;
-  };
-  enum class NameKey : std::uint8_t { Id, Address, RuntimeCall, DriverCall };
-  struct Pending {
-    SliceId slice;
-    NameKey type;
-    std::uint64_t key;
-  };
   struct Window {
     Nanos start;
     Nanos duration;
@@ -84,21 +59,14 @@ class RecordReader {
   void add_traffic(DeviceRow& row, std::uint64_t bytes, SliceId slice) const;
   void share_occupancy(SliceId slice, const Occupancy& occupancy, std::int32_t fixed,
                        std::int32_t dynamic);
-  // The name, or an invalid one that is waited for.
-  StringId find_name(NameKey type, std::uint64_t key) const;
-  void name_or_wait(SliceId slice, NameKey type, std::uint64_t key);
   void lose_unfinished(const Record& record);
-  void add_allocations();
   void lose(const char* name, Severity severity, const char* sentence, const Record& record);
 
   const FileHeader& header_;
   const CompanionContext& context_;
   TraceBuilder& builder_;
-  FlatMap<StringId> names_;      // by id
-  FlatMap<StringId> addresses_;  // the newest text at an address
-  FlatMap<StringId> calls_[2];   // driver, runtime
-  std::vector<Pending> pending_;
-  std::vector<Allocation> allocations_;
+  WorkNames names_;
+  DeviceMemory memory_;
   std::map<std::tuple<std::int64_t, float, std::int32_t, std::int32_t>, ArgumentSetId> shapes_;
   std::map<std::uint32_t, StringId> copy_names_;
   std::uint64_t records_ = 0;
