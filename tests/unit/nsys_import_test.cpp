@@ -6,75 +6,31 @@
 #include <string>
 
 #include "import/loader.hpp"
-#include "import/nsys/torch_range.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/import_text.hpp"
+#include "tests/support/nsys_tables.hpp"
 #include "tests/support/sqlite_file.hpp"
 
 namespace sonde {
 namespace {
 
+using test::call;
+using test::cuda_tables;
+using test::devices;
+using test::kernel;
+using test::kOther;
+using test::kOtherThread;
+using test::kProcess;
+using test::kThread;
 using test::losses;
+using test::nsys;
 using test::slice_named;
 using test::sqlite_file;
-
-// Process 10 (0x0A) with thread 11, process 12 with thread 13, both on machine 1.
-const std::string kProcess = std::to_string((std::int64_t{1} << 48) + (std::int64_t{10} << 24));
-const std::string kThread = std::to_string((std::int64_t{1} << 48) + (std::int64_t{10} << 24) + 11);
-const std::string kOther = std::to_string((std::int64_t{1} << 48) + (std::int64_t{12} << 24));
-const std::string kOtherThread =
-    std::to_string((std::int64_t{1} << 48) + (std::int64_t{12} << 24) + 13);
-
-std::string strings(const std::string& rows) {
-  return "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);"
-         "INSERT INTO StringIds VALUES " +
-         rows + ";";
-}
-
-std::string cuda_tables() {
-  return "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER,"
-         " globalTid INTEGER, correlationId INTEGER, nameId INTEGER, returnValue INTEGER,"
-         " callchainId INTEGER);"
-         "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER,"
-         " contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER,"
-         " demangledName INTEGER, shortName INTEGER, mangledName INTEGER, registersPerThread"
-         " INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY INTEGER,"
-         " blockZ INTEGER, staticSharedMemory INTEGER, dynamicSharedMemory INTEGER,"
-         " graphNodeId INTEGER);";
-}
-
-std::string call(long start, long end, int event_class, const std::string& tid, int correlation,
-                 int name, int result = 0) {
-  return "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (" + std::to_string(start) + "," +
-         std::to_string(end) + "," + std::to_string(event_class) + "," + tid + "," +
-         std::to_string(correlation) + "," + std::to_string(name) + "," + std::to_string(result) +
-         ",NULL);";
-}
-
-std::string kernel(long start, long end, const std::string& pid, int correlation, int name,
-                   int context = 1) {
-  return "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (" + std::to_string(start) + "," +
-         std::to_string(end) + ",0," + std::to_string(context) + ",7," +
-         std::to_string(correlation) + "," + pid + "," + std::to_string(name) +
-         ",NULL,NULL,32,18,2,1,64,2,1,1024,512,NULL);";
-}
-
-std::string devices() {
-  return "CREATE TABLE TARGET_INFO_GPU (vmId INTEGER, id INTEGER, name TEXT, totalMemory INTEGER,"
-         " smCount INTEGER, computeMajor INTEGER, computeMinor INTEGER, maxWarpsPerSm INTEGER,"
-         " threadsPerWarp INTEGER);"
-         "INSERT INTO TARGET_INFO_GPU VALUES (0, 0, 'Test GPU', 1000, 9, 8, 6, 48, 32);";
-}
-
-Trace read(const std::string& statements) {
-  const std::string bytes = sqlite_file(statements);
-  EXPECT_TRUE(looks_like_nsys(bytes));
-  return test::import_or_fail(bytes, import_nsys);
-}
+using test::strings;
 
 TEST(NsysImport, KernelsCallsAndTheirLinks) {
   const Trace trace =
-      read(strings("(1,'cudaLaunchKernel_v7000'),(2,'cuLaunchKernel'),(3,'void gemm<float>(int)'),"
+      nsys(strings("(1,'cudaLaunchKernel_v7000'),(2,'cuLaunchKernel'),(3,'void gemm<float>(int)'),"
                    "(4,'worker')") +
            cuda_tables() + devices() +
            "CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);"
@@ -123,7 +79,7 @@ TEST(NsysImport, KernelsCallsAndTheirLinks) {
 
 TEST(NsysImport, CorrelationIdsOfTwoProcessesDoNotMix) {
   const Trace trace =
-      read(strings("(1,'cudaLaunchKernel'),(3,'a'),(4,'b')") + cuda_tables() +
+      nsys(strings("(1,'cudaLaunchKernel'),(3,'a'),(4,'b')") + cuda_tables() +
            call(1000, 1100, 0, kThread, 5, 1) + call(1001, 1101, 0, kOtherThread, 5, 1) +
            kernel(2000, 3000, kOther, 5, 4) + kernel(2000, 3000, kProcess, 5, 3));
   const SliceId a = slice_named(trace, "a");
@@ -138,7 +94,7 @@ TEST(NsysImport, CorrelationIdsOfTwoProcessesDoNotMix) {
 }
 
 TEST(NsysImport, StreamsOfTwoContextsAreTwoTracks) {
-  const Trace trace = read(strings("(3,'a'),(4,'b')") + cuda_tables() +
+  const Trace trace = nsys(strings("(3,'a'),(4,'b')") + cuda_tables() +
                            kernel(1, 9, kProcess, 5, 3, 1) + kernel(2, 8, kProcess, 6, 4, 2));
   const SliceId b = slice_named(trace, "b");
   EXPECT_FALSE(trace.slices().parent(b).valid());
@@ -150,7 +106,7 @@ TEST(NsysImport, CopiesMemsetsAndSynchronisation) {
   const std::string common =
       "start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER,"
       " correlationId INTEGER, globalPid INTEGER, ";
-  const Trace trace = read(
+  const Trace trace = nsys(
       strings("(1,'x')") + "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (" + common +
       "bytes INTEGER, copyKind INTEGER, srcKind INTEGER, dstKind INTEGER, srcDeviceId INTEGER,"
       " dstDeviceId INTEGER);"
@@ -187,176 +143,9 @@ TEST(NsysImport, CopiesMemsetsAndSynchronisation) {
   EXPECT_EQ(trace.arguments().of(slice_named(trace, "Stream sync"))[0].integer(), 7);
 }
 
-TEST(NsysImport, NvtxRangesMarksDomainsCategoriesAndPayloads) {
-  const Trace trace = read(
-      strings("(1,'shared text'),(2,'cudaLaunchKernel'),(3,'k'),(9,'{\"a\": 1}')") + cuda_tables() +
-      "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, rangeId INTEGER,"
-      " category INTEGER, color INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER,"
-      " textId INTEGER, domainId INTEGER, uint64Value INTEGER, doubleValue REAL,"
-      " jsonTextId INTEGER);"
-      "INSERT INTO NVTX_EVENTS VALUES"
-      " (100, 900, 59, NULL, 4, NULL, 'forward', " +
-      kThread +
-      ", NULL, NULL, 0, 77, NULL, NULL),"
-      " (200, 300, 59, NULL, NULL, NULL, 'aten::add, seq = 5, op_id = 12, sizes = [[2, 3], []]', " +
-      kThread +
-      ", NULL, NULL, 0, NULL, NULL, NULL),"
-      " (400, NULL, 34, NULL, NULL, NULL, NULL, " +
-      kThread +
-      ", NULL, 1, 3, NULL, 0.5, NULL),"
-      " (500, 950, 60, 1, NULL, NULL, 'async', " +
-      kThread + ", " + kOtherThread +
-      ", NULL, 3, NULL, NULL, 9),"
-      " (600, NULL, 60, 2, NULL, NULL, 'open', " +
-      kThread +
-      ", NULL, NULL, 0, NULL, NULL, NULL),"
-      " (0, NULL, 33, NULL, 4, NULL, 'compute', " +
-      kThread +
-      ", NULL, NULL, 0, NULL, NULL, NULL),"
-      " (0, NULL, 75, NULL, NULL, NULL, 'library', " +
-      kThread +
-      ", NULL, NULL, 3, NULL, NULL, NULL),"
-      " (0, NULL, 39, NULL, NULL, NULL, 'named by nvtx', " +
-      kThread +
-      ", NULL, NULL, 0, NULL, NULL, NULL),"
-      " (0, NULL, 70, NULL, NULL, NULL, 'new', " +
-      kThread +
-      ", NULL, NULL, 0, NULL, NULL, NULL);"
-      "CREATE TABLE ANALYSIS_DETAILS (duration INTEGER);"
-      "INSERT INTO ANALYSIS_DETAILS VALUES (5000);" +
-      call(210, 220, 0, kThread, 1, 2) + kernel(1000, 1100, kProcess, 1, 3));
-  const SliceId forward = slice_named(trace, "forward");
-  EXPECT_EQ(trace.slices().kind(forward), SliceKind::UserRange);
-  EXPECT_EQ(trace.text(*trace.categories().find(forward)), "compute");
-  EXPECT_EQ(trace.arguments().of(forward)[0].integer(), 77);
-  const SliceId add = slice_named(trace, "aten::add");
-  EXPECT_EQ(trace.slices().kind(add), SliceKind::Operator);
-  EXPECT_EQ(trace.slices().parent(add), forward);
-  EXPECT_EQ(trace.operators().find(add)->sequence, 5);
-  EXPECT_EQ(trace.text(trace.inputs(trace.operators().find(add)->inputs).shapes), "[[2, 3], []]");
-  EXPECT_EQ(trace.operator_to_launch().source(slice_named(trace, "cudaLaunchKernel")), add);
-  ASSERT_EQ(trace.markers().size(), 1u);
-  EXPECT_EQ(trace.text(trace.markers()[0].name), "shared text");
-  const auto mark_args = trace.marker_arguments().of(MarkerId(std::uint32_t{0}));
-  ASSERT_EQ(mark_args.size(), 2u);
-  EXPECT_EQ(trace.text(mark_args[0].text()), "library");
-  EXPECT_EQ(mark_args[1].real(), 0.5);
-  const SliceId async = slice_named(trace, "async");
-  EXPECT_EQ(trace.track(trace.slices().track(async)).type, TrackType::Async);
-  EXPECT_EQ(trace.text(trace.track(trace.slices().track(async)).name), "NVTX ranges of library");
-  EXPECT_EQ(trace.arguments().of(async).size(), 4u);
-  EXPECT_EQ(trace.slices().duration(slice_named(trace, "open")), 4400);
-  EXPECT_EQ(losses(trace, "open_ranges"), 1u);
-  EXPECT_EQ(losses(trace, "unknown_nvtx"), 1u);
-  EXPECT_EQ(trace.text(trace.track(trace.slices().track(forward)).name), "named by nvtx");
-}
-
-TEST(NsysImport, NumberedIterationsAreSteps) {
-  std::string rows;
-  for (const char* name : {"iteration 0", "Step_12", "iter#3", "step", "footstep 1", "epoch 2"}) {
-    rows += std::string(rows.empty() ? "" : ",") + "(1, 2, 59, '" + name + "', " + kThread + ")";
-  }
-  const Trace trace =
-      read(strings("(1,'a')") +
-           "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER,"
-           " text TEXT, globalTid INTEGER); INSERT INTO NVTX_EVENTS VALUES " +
-           rows + ";");
-  for (const SliceId slice : all_slices(trace)) {
-    EXPECT_EQ(trace.slices().kind(slice), slice.value < 3 ? SliceKind::Step : SliceKind::UserRange)
-        << trace.name(slice);
-  }
-}
-
-TEST(NsysImport, CallsOfLibrariesOverheadAndTheOperatingSystem) {
-  const std::string columns = "(start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER";
-  const std::string row = " VALUES (10, 20, " + kThread + ", ";
-  const Trace trace = read(
-      strings("(1,'pthread_mutex_lock'),(2,'CUPTI flush'),(3,'cublasSgemm'),(4,'MPI_Send'),"
-              "(5,'main'),(6,'libc')") +
-      "CREATE TABLE OSRT_API " + columns + ", callchainId INTEGER); INSERT INTO OSRT_API" + row +
-      "1, 8);"
-      "CREATE TABLE OSRT_CALLCHAINS (id INTEGER, symbol INTEGER, module INTEGER,"
-      " stackDepth INTEGER); INSERT INTO OSRT_CALLCHAINS VALUES (8,5,6,1),(8,1,6,0);"
-      "CREATE TABLE PROFILER_OVERHEAD " +
-      columns + "); INSERT INTO PROFILER_OVERHEAD" + row + "2);" + "CREATE TABLE CUBLAS_EVENTS " +
-      columns + "); INSERT INTO CUBLAS_EVENTS" + row + "3);" + "CREATE TABLE MPI_P2P_EVENTS " +
-      columns + "); INSERT INTO MPI_P2P_EVENTS" + row +
-      "4);"
-      "CREATE TABLE SOMETHING_NEW (a INTEGER); INSERT INTO SOMETHING_NEW VALUES (1);"
-      "CREATE TABLE EMPTY_NEW (a INTEGER);");
-  const SliceId lock = slice_named(trace, "pthread_mutex_lock");
-  EXPECT_EQ(trace.slices().kind(lock), SliceKind::Api);
-  EXPECT_EQ(trace.text(*trace.categories().find(lock)), "osrt");
-  EXPECT_EQ(trace.text(trace.arguments().of(lock)[0].text()), "pthread_mutex_lock;main");
-  EXPECT_EQ(trace.slices().kind(slice_named(trace, "CUPTI flush")), SliceKind::Overhead);
-  const SliceId gemm = slice_named(trace, "cublasSgemm");
-  EXPECT_EQ(trace.text(*trace.categories().find(gemm)), "cublas");
-  EXPECT_EQ(trace.slices().kind(slice_named(trace, "MPI_Send")), SliceKind::Communication);
-  ASSERT_EQ(losses(trace, "unread_tables"), 1u);
-  EXPECT_EQ(trace.losses().find("unread_tables")->sentence,
-            "Tables of the export that Sonde does not read: SOMETHING_NEW.");
-}
-
-TEST(NsysImport, AllocationsSamplesSchedulingMetricsAndDiagnostics) {
-  const Trace trace = read(
-      strings("(1,'main'),(2,'libx'),(3,'leaf')") +
-      "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INTEGER, globalPid INTEGER, deviceId"
-      " INTEGER, address INTEGER, bytes INTEGER, memKind INTEGER, memoryOperationType INTEGER,"
-      " name TEXT);"
-      "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (10, " +
-      kProcess + ", 0, 4096, 100, 2, 0, 'pool'),(5, " + kProcess + ", 0, 1, 40, 2, 1, NULL),(30, " +
-      kProcess +
-      ", 0, 4096, 100, 2, 1, NULL);"
-      "CREATE TABLE COMPOSITE_EVENTS (id INTEGER, start INTEGER, cpu INTEGER, threadState INTEGER,"
-      " globalTid INTEGER, cpuCycles INTEGER);"
-      "INSERT INTO COMPOSITE_EVENTS VALUES (1, 20, 0, 0, " +
-      kThread + ", 500),(2, 25, 0, 0, " + kThread +
-      ", 500);"
-      "CREATE TABLE SAMPLING_CALLCHAINS (id INTEGER, symbol INTEGER, module INTEGER, stackDepth"
-      " INTEGER);"
-      "INSERT INTO SAMPLING_CALLCHAINS VALUES (1, 3, 2, 0), (1, 1, 2, 1);"
-      "CREATE TABLE SCHED_EVENTS (start INTEGER, cpu INTEGER, isSchedIn INTEGER, globalTid"
-      " INTEGER);"
-      "INSERT INTO SCHED_EVENTS VALUES (40, 2, 1, " +
-      kThread + "), (60, 2, 0, " + kThread + "), (70, 2, 1, " + kThread +
-      ");"
-      "CREATE TABLE GPU_METRICS (timestamp INTEGER, typeId INTEGER, metricId INTEGER, value"
-      " INTEGER);"
-      "INSERT INTO GPU_METRICS VALUES (50, 257, 3, 88);"
-      "CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER, metricId INTEGER, metricName TEXT);"
-      "INSERT INTO TARGET_INFO_GPU_METRICS VALUES (257, 3, 'SMs Active [Throughput %]');"
-      "CREATE TABLE GENERIC_EVENTS (rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, data"
-      " TEXT); INSERT INTO GENERIC_EVENTS VALUES (1, 55, 6, '{\"x\": 1}');"
-      "CREATE TABLE DIAGNOSTIC_EVENT (timestamp INTEGER, severity INTEGER, text TEXT);"
-      "INSERT INTO DIAGNOSTIC_EVENT VALUES (1, 1, 'started'), (2, 2, 'Buffers overflowed');");
-  ASSERT_EQ(trace.allocations().size(), 3u);
-  EXPECT_EQ(trace.allocations()[0].bytes, -40);
-  EXPECT_EQ(trace.allocations()[0].total_allocated, 0);
-  EXPECT_EQ(trace.allocations()[1].total_allocated, 100);
-  EXPECT_EQ(trace.text(trace.allocations()[1].tag), "pool");
-  EXPECT_EQ(trace.text(trace.allocations()[1].pool), "Device");
-  EXPECT_EQ(trace.allocations()[2].total_allocated, 0);
-  ASSERT_EQ(trace.samples().size(), 2u);
-  EXPECT_EQ(trace.samples()[0].weight, 500);
-  const StackFrame& leaf = trace.stacks()[trace.samples()[0].stack.index()];
-  EXPECT_EQ(trace.text(leaf.function), "leaf");
-  EXPECT_EQ(trace.text(trace.stacks()[leaf.caller.index()].function), "main");
-  EXPECT_EQ(losses(trace, "samples_without_stack"), 1u);
-  const SliceId running = slice_named(trace, "pid 10 tid 11");
-  EXPECT_EQ(trace.slices().duration(running), 20);
-  EXPECT_EQ(trace.text(trace.track(trace.slices().track(running)).name), "CPU 2");
-  ASSERT_EQ(trace.counters().size(), 1u);
-  EXPECT_EQ(trace.text(trace.counters()[0].counter), "SMs Active [Throughput %]");
-  EXPECT_EQ(trace.text(trace.track(trace.counters()[0].track).name), "GPU 1 metrics");
-  EXPECT_EQ(trace.markers().size(), 1u);
-  ASSERT_EQ(losses(trace, "nsys_warnings"), 1u);
-  EXPECT_EQ(trace.losses().find("nsys_warnings")->sentence,
-            "Nsight Systems warned while it recorded: Buffers overflowed.");
-}
-
 TEST(NsysImport, NeverCopiesWhatProgramsPrintedOrTheirEnvironment) {
   const Trace trace =
-      read(strings("(1,'cudaMalloc'),(2,'SECRET=1'),(3,'/tmp/out.log')") + cuda_tables() +
+      nsys(strings("(1,'cudaMalloc'),(2,'SECRET=1'),(3,'/tmp/out.log')") + cuda_tables() +
            "CREATE TABLE ProcessStreams (globalPid INTEGER, filenameId INTEGER, contentId INTEGER);"
            "INSERT INTO ProcessStreams VALUES (1, 3, 2);"
            "CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid INTEGER, name TEXT, value TEXT);"
@@ -375,7 +164,7 @@ TEST(NsysImport, NeverCopiesWhatProgramsPrintedOrTheirEnvironment) {
 }
 
 TEST(NsysImport, OldExportsAndTablesWithoutAKey) {
-  const Trace trace = read(
+  const Trace trace = nsys(
       "CREATE TABLE StringIds (id INTEGER, value TEXT); INSERT INTO StringIds VALUES (40,'a'),"
       "(7,'cudaMalloc_v3020');"
       "CREATE TABLE EXPORT_META_DATA (name TEXT, value TEXT);"
@@ -388,7 +177,7 @@ TEST(NsysImport, OldExportsAndTablesWithoutAKey) {
 
 TEST(NsysImport, BadTimesAreCounted) {
   const Trace trace =
-      read(strings("(1,'a')") + cuda_tables() + call(10, 5, 0, kThread, 1, 1) +
+      nsys(strings("(1,'a')") + cuda_tables() + call(10, 5, 0, kThread, 1, 1) +
            "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (NULL, 5, 0, 1, 1, 1, 0, NULL),"
            "(9223372036854775807, 5, 0, 1, 1, 1, 0, NULL), ('text', 5, 0, 1, 1, 1, 0, NULL);");
   EXPECT_EQ(trace.slice_count(), 1u);
@@ -455,20 +244,6 @@ TEST(NsysImport, ReadsARealExport) {
   EXPECT_EQ(trace->meta().devices.at(0).name, "NVIDIA GeForce RTX 5060 Ti");
   EXPECT_EQ(trace->meta().version, "2025.1.3.140");
   EXPECT_EQ(losses(*trace, "nsys_warnings"), 4u);
-}
-
-TEST(TorchRange, KnowsTheRangesOfEmitNvtx) {
-  nsys::TorchRange range;
-  EXPECT_TRUE(nsys::parse_torch_range("aten::mm, seq = 7", range));
-  EXPECT_EQ(range.name, "aten::mm");
-  EXPECT_EQ(range.sequence, 7);
-  EXPECT_TRUE(nsys::parse_torch_range(
-      "aten::mm, op_id = 3, sizes = [[2, 2]], input_op_ids = [(1,0)]", range));
-  EXPECT_EQ(range.op_id, 3);
-  EXPECT_EQ(range.sizes, "[[2, 2]]");
-  EXPECT_FALSE(nsys::parse_torch_range("epoch 3, seq = many", range));
-  EXPECT_FALSE(nsys::parse_torch_range(", seq = 7", range));
-  EXPECT_FALSE(nsys::parse_torch_range("plain", range));
 }
 
 }  // namespace
