@@ -59,7 +59,7 @@ bool CodeCache::resolve(const std::vector<RawFrame>& frames, std::vector<Sampled
 }
 
 bool CodeCache::resolve(const std::vector<RawFrame>& frames, std::vector<SampledFrame>& out,
-                        std::vector<bool>& entries) {
+                        std::vector<FrameEntry>& entries) {
   out.clear();
   entries.clear();
   const auto& code = objects_.layout().code;
@@ -85,7 +85,7 @@ bool CodeCache::resolve(const std::vector<RawFrame>& frames, std::vector<Sampled
     }
     if (!entry) return false;
     if (!entry->function) {
-      if (frames[i].is_entry && !entries.empty()) entries.back() = true;
+      if (frames[i].is_entry && !entries.empty()) entries.back() = {true, frames[i].activation};
       continue;
     }
     const auto known = entry->known_lines.find(frames[i].instruction);
@@ -100,7 +100,7 @@ bool CodeCache::resolve(const std::vector<RawFrame>& frames, std::vector<Sampled
       }
     }
     out.push_back({entry->function, line});
-    entries.push_back(frames[i].is_entry);
+    entries.push_back({frames[i].is_entry, frames[i].activation});
   }
   return true;
 }

@@ -37,7 +37,7 @@ class CodeCache {
   bool resolve(const std::vector<RawFrame>& frames, std::vector<SampledFrame>& out);
   // The same, and which frames of `out` end an activation of the interpreter's C function.
   bool resolve(const std::vector<RawFrame>& frames, std::vector<SampledFrame>& out,
-               std::vector<bool>& entries);
+               std::vector<FrameEntry>& entries);
 
   // Nothing of these frames has to be read for the first time.
   bool knows(const std::vector<RawFrame>& frames) const;
@@ -70,7 +70,7 @@ class CodeCache {
   std::unordered_map<std::string, const FunctionInfo*> by_name_;
   std::vector<Identity> identities_;
   std::vector<MemoryPiece> pieces_;
-  std::vector<bool> unused_;
+  std::vector<FrameEntry> unused_;
 };
 
 }  // namespace sonde

@@ -56,7 +56,7 @@ struct DebugTable {
   std::size_t thread_next, thread_interpreter, frame, handle, native_id;
   std::size_t frame_size, caller, code, instruction, locals, owner;
   std::size_t file, name, qualified_name, lines, first_line, arguments, local_names, bytecode;
-  std::size_t type, type_name, type_flags;
+  std::size_t type, type_name, type_flags, tuple_items;
   std::size_t ascii_size;
   std::size_t words;
 };
@@ -67,7 +67,7 @@ constexpr DebugTable kTable313 = {
     21, 22, 23, 24, 25,              // thread_state from 19
     28, 29, 30, 31, 32, 33,          // interpreter_frame from 28
     35, 36, 37, 38, 39, 40, 41, 43,  // code_object from 34
-    45, 47, 49,                      // pyobject from 44, type_object from 46
+    45, 47, 49, 51,                  // pyobject from 44, type_object from 46, tuple_object from 50
     70, 71};                         // unicode_object from 67
 
 // 3.14 has threads_main, two generations behind the lock's holder, two words more of a frame, one
@@ -76,8 +76,8 @@ constexpr DebugTable kTable314 = {5,  8,  9,  12, 15, 16, 18, 19,  // interprete
                                   24, 25, 26, 27, 28,              // thread_state from 22
                                   31, 32, 33, 34, 35, 36,          // interpreter_frame from 31
                                   40, 41, 42, 43, 44, 45, 46, 48,  // code_object from 39
-                                  51, 53, 55,  // pyobject from 50, type_object from 52
-                                  80, 81};     // unicode_object from 77
+                                  51, 53, 55, 57,  // pyobject from 50, type 52, tuple 56
+                                  80, 81};         // unicode_object from 77
 
 }  // namespace
 
@@ -211,6 +211,7 @@ Result<PythonLayout> read_debug_offsets(const Memory& memory, Address runtime) {
   out.object.type = word(table.type);
   out.object.type_name = word(table.type_name);
   out.object.type_flags = word(table.type_flags);
+  out.object.tuple_items = word(table.tuple_items);
   out.object.ascii_size = word(table.ascii_size);
   out.object.compact_size = out.object.ascii_size + 16;
   out.object.values = 8;
@@ -221,7 +222,7 @@ Result<PythonLayout> read_debug_offsets(const Memory& memory, Address runtime) {
         out.frame.entry,         out.frame.size,         out.code.file,       out.code.name,
         out.code.qualified_name, out.code.lines,         out.code.first_line, out.code.bytecode,
         out.lock.locked,         out.lock.holder,        out.object.type,     out.object.type_name,
-        out.object.ascii_size}) {
+        out.object.ascii_size,   out.object.tuple_items}) {
     if (offset > kLargestStructure) sane = false;
   }
   if (!sane) {

@@ -80,6 +80,7 @@ struct PythonLayout {
     std::uint32_t dictionary = 288;  // tp_dictoffset
     std::uint32_t cached_keys = 0;   // ht_cached_keys
     std::uint32_t values = 0;        // from the start of PyDictValues
+    std::uint32_t tuple_items = 24;
     std::uint32_t ascii_size = 40;
     std::uint32_t compact_size = 56;
   } object;

@@ -7,7 +7,7 @@
 namespace sonde {
 namespace {
 
-bool is_evaluation(std::string_view name) {
+bool is_evaluation_name(std::string_view name) {
   return name.starts_with("_PyEval_EvalFrameDefault") || name == "PyEval_EvalFrameEx";
 }
 
@@ -17,7 +17,7 @@ bool has_prefix(std::string_view name, std::span<const std::string_view> prefixe
 }
 
 // What explains why a thread waits, or what the interpreter is busy with.
-constexpr std::array<std::string_view, 14> kTelling = {"PyGILState",
+constexpr std::array<std::string_view, 18> kTelling = {"PyGILState",
                                                        "take_gil",
                                                        "PyEval_RestoreThread",
                                                        "PyEval_AcquireLock",
@@ -28,6 +28,10 @@ constexpr std::array<std::string_view, 14> kTelling = {"PyGILState",
                                                        "os_",
                                                        "gc_collect",
                                                        "_PyGC_",
+                                                       "_PySemaphore_",
+                                                       "_PyParkingLot_",
+                                                       "_PyMutex_",
+                                                       "PyMutex_",
                                                        "PyGC_Colle",
                                                        "sys_",
                                                        "_PyImport_"};
@@ -77,25 +81,54 @@ SampledFrame native_frame(const NativeFrame& frame, CodeCache& functions) {
   return {functions.intern(std::move(info)), 0};
 }
 
+// Which C frames are the activations of the evaluation function, by where the interpreter's own
+// frames lie on the stack: a compiler may split that function so that it has no name where it
+// works. Nothing where that is not told, or does not fit.
+std::vector<bool> evaluations_by_place(const std::vector<NativeFrame>& native,
+                                       const std::vector<FrameEntry>& entries) {
+  std::vector<bool> out(native.size());
+  std::size_t at = 0;
+  for (const FrameEntry& entry : entries) {
+    if (!entry.is_entry) continue;
+    if (entry.activation == 0) return {};
+    const auto holds = [&](std::size_t i) {
+      return native[i].stack != 0 && native[i].stack <= entry.activation &&
+             entry.activation < native[i + 1].stack;
+    };
+    while (at + 1 < native.size() && !holds(at)) ++at;
+    if (at + 1 >= native.size()) return {};
+    out[at++] = true;
+  }
+  return out;
+}
+
+std::vector<bool> evaluations_by_name(const std::vector<NativeFrame>& native) {
+  std::vector<bool> out;
+  for (const NativeFrame& frame : native) out.push_back(is_evaluation_name(frame.name));
+  return out;
+}
+
 }  // namespace
 
 bool merge_stacks(const std::vector<NativeFrame>& native, const std::vector<SampledFrame>& python,
-                  const std::vector<bool>& entries, CodeCache& functions,
+                  const std::vector<FrameEntry>& entries, CodeCache& functions,
                   std::vector<SampledFrame>& out) {
   out.clear();
-  const auto evaluations = static_cast<std::size_t>(
-      std::count_if(native.begin(), native.end(),
-                    [](const NativeFrame& frame) { return is_evaluation(frame.name); }));
-  const auto activations =
-      static_cast<std::size_t>(std::count(entries.begin(), entries.end(), true));
+  std::vector<bool> is_evaluation = evaluations_by_place(native, entries);
+  if (is_evaluation.empty()) is_evaluation = evaluations_by_name(native);
+  const auto evaluations =
+      static_cast<std::size_t>(std::count(is_evaluation.begin(), is_evaluation.end(), true));
+  const auto activations = static_cast<std::size_t>(std::count_if(
+      entries.begin(), entries.end(), [](const FrameEntry& entry) { return entry.is_entry; }));
   const std::size_t difference =
       std::max(evaluations, activations) - std::min(evaluations, activations);
   const bool fits = difference <= 1;
   // One more evaluation than activations: the innermost one has no frame yet.
   std::size_t skip = evaluations > activations ? 1 : 0;
   std::size_t next = 0;
-  for (const NativeFrame& frame : native) {
-    if (!is_evaluation(frame.name)) {
+  for (std::size_t i = 0; i < native.size(); ++i) {
+    const NativeFrame& frame = native[i];
+    if (!is_evaluation[i]) {
       if (!is_interpreter_module(frame.module) || !is_internal(frame.name)) {
         out.push_back(native_frame(frame, functions));
       }
@@ -108,7 +141,7 @@ bool merge_stacks(const std::vector<NativeFrame>& native, const std::vector<Samp
     }
     while (next < python.size()) {
       out.push_back(python[next]);
-      if (entries[next++]) break;
+      if (entries[next++].is_entry) break;
     }
   }
   // One more activation than evaluations, or nothing that fits: what is left belongs to the

@@ -231,7 +231,6 @@ void PythonProcess::read_locals() {
   locals_.clear();
   const PythonLayout& layout = runtime_.layout;
   constexpr std::size_t kMaxLocals = 256;
-  constexpr std::uint64_t kTupleItems = 24;
   for (const RawFrame& frame : raw_) {
     std::vector<LocalVariable>& list = locals_.emplace_back();
     std::int32_t count = 0;
@@ -244,7 +243,7 @@ void PythonProcess::read_locals() {
     for (std::size_t i = 0; i < most; ++i) {
       Address name = 0;
       Address value = 0;
-      if (!memory_.get(names + kTupleItems + i * 8, name) ||
+      if (!memory_.get(names + layout.object.tuple_items + i * 8, name) ||
           !memory_.get(frame.address + layout.frame.locals + i * 8, value)) {
         break;
       }

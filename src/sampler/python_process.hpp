@@ -97,7 +97,7 @@ class PythonProcess {
   std::vector<RawFrame> raw_;
   std::vector<SampledFrame> frames_;
   std::vector<SampledFrame> merged_;
-  std::vector<bool> entries_;
+  std::vector<FrameEntry> entries_;
   std::vector<NativeFrame> native_;
   std::vector<std::vector<LocalVariable>> locals_;
 };

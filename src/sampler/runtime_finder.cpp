@@ -36,7 +36,12 @@ std::string link_target(const std::string& path) {
 // A file of the process, also where the process has another root folder, or the file was replaced.
 std::string file_of(pid_t pid, const Mapping& mapping, bool is_program) {
   if (is_program) return proc_path(pid, "exe");
-  if (!mapping.deleted) return proc_path(pid, "root") + mapping.path;
+  if (!mapping.deleted) {
+    // The list names a file of another mount namespace from its own root, one of a chroot from
+    // ours.
+    std::string inside = proc_path(pid, "root") + mapping.path;
+    return ::access(inside.c_str(), F_OK) == 0 ? inside : mapping.path;
+  }
   char range[64];
   std::snprintf(range, sizeof range, "map_files/%llx-%llx",
                 static_cast<unsigned long long>(mapping.start),

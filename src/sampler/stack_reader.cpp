@@ -102,6 +102,7 @@ StackReader::Outcome StackReader::read_stack(Address thread_state, std::vector<R
     if (i == kMaxFrames) return Outcome::Cut;
     if (!read_frame_bytes(at, bytes.data(), size)) return Outcome::Broken;
     RawFrame frame;
+    const Address place = at;
     frame.address = at;
     frame.code = field<Address>(bytes.data(), layout.frame.code) & ~layout.frame.tags;
     at = field<Address>(bytes.data(), layout.frame.caller);
@@ -117,7 +118,10 @@ StackReader::Outcome StackReader::read_stack(Address thread_state, std::vector<R
       if (layout.c_owner == 255) {
         frame.is_entry = mark == 1;
       } else if (mark >= layout.c_owner) {
-        if (!out.empty()) out.back().is_entry = true;
+        if (!out.empty() && !out.back().is_entry) {
+          out.back().is_entry = true;
+          out.back().activation = place;
+        }
         continue;
       }
     }

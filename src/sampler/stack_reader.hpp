@@ -24,7 +24,14 @@ struct RawFrame {
   Address address = 0;
   Address code = 0;
   std::int64_t instruction = 0;  // byte offset of the instruction at work; negative: not begun
-  bool is_entry = false;  // the outermost frame of one activation of the interpreter's C function
+  bool is_entry = false;   // the outermost frame of one activation of the interpreter's C function
+  Address activation = 0;  // there, from 3.12 on: a place on the C stack, in that activation's part
+};
+
+// Whether a frame is the outermost one of an activation, and of which.
+struct FrameEntry {
+  bool is_entry = false;
+  Address activation = 0;  // 0: not told
 };
 
 // Follows the interpreter's lists. Nothing of what is read is believed: lists are bounded, a frame

@@ -111,15 +111,21 @@ std::string any_python() { return known().empty() ? "" : known().front().path; }
 #define NEEDS_PYTHON() \
   if (any_python().empty()) GTEST_SKIP() << "no CPython 3.8 or newer on this machine"
 
-class AttachVersions : public ::testing::TestWithParam<int> {};
+class AttachVersions : public ::testing::TestWithParam<int> {
+ protected:
+  static const Interpreter* interpreter() {
+    const auto at = std::find_if(known().begin(), known().end(),
+                                 [](const Interpreter& one) { return one.minor == GetParam(); });
+    return at == known().end() ? nullptr : &*at;
+  }
+};
 INSTANTIATE_TEST_SUITE_P(Python, AttachVersions, ::testing::Values(8, 9, 10, 11, 12, 13, 14));
 
 TEST_P(AttachVersions, SeesStacksLinesThreadsAndShares) {
-  const auto at = std::find_if(known().begin(), known().end(),
-                               [](const Interpreter& one) { return one.minor == GetParam(); });
-  if (at == known().end()) GTEST_SKIP() << "Python 3." << GetParam() << " is not on this machine";
+  const Interpreter* const python = interpreter();
+  if (!python) GTEST_SKIP() << "Python 3." << GetParam() << " is not on this machine";
   const ScratchFolder folder;
-  Target target(at->path, {kProgram, "600", "3", "0"});
+  Target target(python->path, {kProgram, "600", "3", "0"});
   const ProcessResult dump = run_process({kBinary, "dump", target.pid()});
   EXPECT_EQ(dump.status, 0) << dump.err;
   EXPECT_NE(dump.out.find("\"waiter-2\": idle"), std::string::npos) << dump.out;
@@ -233,19 +239,20 @@ TEST(AttachCommand, LeavesNothingStoppedWhenItIsKilled) {
   EXPECT_TRUE(target.ends_right()) << target.output();
 }
 
-TEST(AttachCommand, MixesInNativeFrames) {
-  NEEDS_PYTHON();
-  const ProcessResult debian = run_process({"test", "-x", "/usr/bin/python3"});
-  const std::string python = debian.status == 0 ? "/usr/bin/python3" : any_python();
-  Target target(python, {"-c",
-                         "import zlib, os, time\n"
-                         "data = os.urandom(1 << 20)\n"
-                         "def pack():\n"
-                         "    return zlib.compress(data, 9)\n"
-                         "print('ready', flush=True)\n"
-                         "end = time.monotonic() + 4\n"
-                         "while time.monotonic() < end: pack()\n"
-                         "print('right')\n"});
+TEST_P(AttachVersions, MixesInNativeFrames) {
+  const Interpreter* const python = interpreter();
+  if (!python) GTEST_SKIP() << "Python 3." << GetParam() << " is not on this machine";
+  Target target(python->path, {"-c",
+                               "import zlib, os, time\n"
+                               "data = os.urandom(1 << 20)\n"
+                               "def pack(unused):\n"
+                               "    return zlib.compress(data, 9)\n"
+                               "def caller():\n"
+                               "    return sorted([1], key=pack)\n"
+                               "print('ready', flush=True)\n"
+                               "end = time.monotonic() + 4\n"
+                               "while time.monotonic() < end: caller()\n"
+                               "print('right')\n"});
   const ScratchFolder folder;
   const std::string run = (folder.path() / "run").string();
   const ProcessResult result =
@@ -253,17 +260,77 @@ TEST(AttachCommand, MixesInNativeFrames) {
   ASSERT_EQ(result.status, 0) << result.err;
   const SampleRows rows(files_of(run, ".tables").at(0));
   std::size_t inside = 0;
+  std::size_t begun_in_c = 0;
   for (const SampleRows::Sample& sample : rows.samples) {
-    bool native = false;
+    std::string order;
     for (const SampleRows::Frame& frame : sample.frames) {
-      // A C frame in front of the Python function that called it.
-      if (frame.native && frame.file.find("libz") != std::string::npos) native = true;
-      if (native && frame.name == "pack" && !frame.native) ++inside;
+      // The library, or the module of Python with the library in it.
+      const bool packs = frame.native && (frame.file.find("libz") != std::string::npos ||
+                                          frame.file.find("/zlib.") != std::string::npos);
+      if (packs && order.empty()) order += 'z';
+      if (!frame.native && frame.name == "pack") order += 'p';
+      if (!frame.native && frame.name == "caller") order += 'c';
     }
+    if (order != "zpc") continue;
+    ++inside;
+    begun_in_c += sample.frames.back().native ? 1 : 0;
   }
+  // C frames before the Python function that called them, and those that the program began with
+  // behind all of Python.
   EXPECT_GT(inside, 20u) << rows.samples.size();
+  EXPECT_GE(begun_in_c, inside * 9 / 10);
   EXPECT_TRUE(rows.properties.contains("sampling.native_failed"));
   EXPECT_TRUE(target.ends_right());
+}
+
+TEST_P(AttachVersions, PrintsVariablesOfAFrame) {
+  const Interpreter* const python = interpreter();
+  if (!python) GTEST_SKIP() << "Python 3." << GetParam() << " is not on this machine";
+  Target target(python->path, {"-c",
+                               "import time\n"
+                               "def f(number, text, items):\n"
+                               "    none = None\n"
+                               "    time.sleep(3)\n"
+                               "print('ready', flush=True)\n"
+                               "f(-7, 'Zo\\u00eb', (1, 2))\n"
+                               "print('right')\n"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const ProcessResult result = run_process({kBinary, "dump", target.pid(), "--locals"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.out.find("        number = -7\n        text = 'Zo\u00eb'\n"
+                            "        items = <tuple of 2>\n        none = None\n"),
+            std::string::npos)
+      << result.out;
+  EXPECT_TRUE(target.ends_right());
+}
+
+// A process with another root folder: in a chroot, where the kernel names its files from our root,
+// and in a mount namespace of its own, where it names them from the process's.
+class AttachRoots : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Root, AttachRoots, ::testing::Bool());
+
+TEST_P(AttachRoots, ReadsAProcessWithARootOfItsOwn) {
+  if (known().empty()) GTEST_SKIP() << "no CPython 3.8 or newer on this machine";
+  if (run_process({"unshare", "-m", "mount", "--bind", "/", "/mnt"}).status != 0) {
+    GTEST_SKIP() << "no mounts allowed here: run as root";
+  }
+  const std::string inside =
+      "mount --bind / \"$root\"; exec chroot \"$root\" \"$python\" \"$program\" 20 1 0";
+  const std::string dump = "sleep 2; \"$sonde\" dump $!; kill $!; wait $!";
+  const bool own_namespace = GetParam();
+  const std::string script = own_namespace ? "unshare -m sh -c '" + inside + "' & " + dump
+                                           : "unshare -m sh -c '(" + inside + ") & " + dump + "'";
+  for (const Interpreter& one : known()) {
+    const ScratchFolder folder;
+    const ProcessResult result = run_process({"sh", "-c", script}, {},
+                                             {{"root", folder.path().string()},
+                                              {"python", one.path},
+                                              {"program", kProgram},
+                                              {"sonde", kBinary}});
+    EXPECT_NE(result.out.find("seventy ("), std::string::npos) << one.path << "\n"
+                                                               << result.out << result.err;
+    EXPECT_NE(result.out.find("\"waiter-0\": idle"), std::string::npos) << result.out;
+  }
 }
 
 TEST(AttachCommand, SaysInOneLineWhatIsWrong) {

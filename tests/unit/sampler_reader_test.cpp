@@ -52,6 +52,7 @@ TEST_P(SamplerVersions, ReadsThreadsStacksAndTheLock) {
   // Between main and work lies a call through C.
   Address at = python.frame(main_code, 0, 4, GetParam() == 11 ? 1 : 0);
   if (layout.c_owner != 255) at = python.frame(main_code, at, 0, layout.c_owner);
+  const Address through_c = at;
   at = python.frame(work_code, at, 6, GetParam() == 11 ? 1 : 0);
   at = python.frame(leaf_code, at, 2);
   const Address first = python.thread(at, 101);
@@ -76,7 +77,7 @@ TEST_P(SamplerVersions, ReadsThreadsStacksAndTheLock) {
   const PythonObjects objects(python.memory, layout);
   CodeCache codes(objects);
   std::vector<SampledFrame> frames;
-  std::vector<bool> entries;
+  std::vector<FrameEntry> entries;
   ASSERT_TRUE(codes.resolve(raw, frames, entries));
   ASSERT_EQ(frames.size(), 3u);
   EXPECT_EQ(frames[0].function->name, "leaf");
@@ -88,7 +89,11 @@ TEST_P(SamplerVersions, ReadsThreadsStacksAndTheLock) {
   EXPECT_EQ(frames[2].function->qualified_name, GetParam() >= 11 ? "C.main" : "");
   const std::vector<bool> expected =
       GetParam() <= 10 ? std::vector<bool>{true, true, true} : std::vector<bool>{false, true, true};
-  EXPECT_EQ(entries, expected);
+  std::vector<bool> is_entry;
+  for (const FrameEntry& entry : entries) is_entry.push_back(entry.is_entry);
+  EXPECT_EQ(is_entry, expected);
+  // The frame of C between main and work tells where work's activation lies.
+  EXPECT_EQ(entries[1].activation, layout.c_owner != 255 ? through_c : 0u);
 
   // Another function at the same place: seen, although the address is known.
   python.memory.put<Address>(leaf_code + layout.code.name, python.text("other"));
@@ -313,6 +318,8 @@ class Merging : public ::testing::Test {
     return {name, "/usr/lib/libpython3.11.so.1.0", 0};
   }
 
+  inline static const std::vector<FrameEntry> kTwo = {{true, 0}, {true, 0}};
+
   FakeMemory memory_;
   PythonLayout layout_ = *known_layout(11);
   PythonObjects objects_;
@@ -330,7 +337,7 @@ TEST_F(Merging, PutsPythonIntoItsActivations) {
                                            in_python("Py_RunMain"),
                                            {"_start", "/usr/bin/python3.11", 0}};
   EXPECT_TRUE(merge_stacks(native, {python("leaf"), python("mid"), python("main")},
-                           {false, true, true}, codes_, out_));
+                           {{}, {true, 0}, {true, 0}}, codes_, out_));
   EXPECT_EQ(names(), (std::vector<std::string>{"*matmul", "leaf", "mid", "*callback(int)", "main",
                                                "*_start"}));
 }
@@ -338,16 +345,33 @@ TEST_F(Merging, PutsPythonIntoItsActivations) {
 TEST_F(Merging, AllowsOneMoreOrLess) {
   const std::vector<NativeFrame> two = {in_python("_PyEval_EvalFrameDefault"),
                                         in_python("_PyEval_EvalFrameDefault")};
-  EXPECT_TRUE(merge_stacks(two, {python("main")}, {true}, codes_, out_));
+  EXPECT_TRUE(merge_stacks(two, {python("main")}, {{true, 0}}, codes_, out_));
   EXPECT_EQ(names(), (std::vector<std::string>{"main"}));
   const std::vector<NativeFrame> one = {in_python("_PyEval_EvalFrameDefault"), {"_start", "/x", 0}};
-  EXPECT_TRUE(merge_stacks(one, {python("f"), python("main")}, {true, true}, codes_, out_));
+  EXPECT_TRUE(merge_stacks(one, {python("f"), python("main")}, kTwo, codes_, out_));
   EXPECT_EQ(names(), (std::vector<std::string>{"f", "*_start", "main"}));
+}
+
+// A compiler may move the loop into a part of its own, which a stripped program has no name for.
+TEST_F(Merging, KnowsActivationsByTheirPlaceOnTheStack) {
+  const std::vector<NativeFrame> native = {
+      {"deflate", "/lib/libz.so", 0, 100}, {"", "/usr/bin/python3.14", 0, 200},
+      {"", "/usr/bin/python3.14", 0, 300}, {"callback(int)", "/lib/ext.so", 0, 400},
+      {"", "/usr/bin/python3.14", 0, 500}, {"_start", "/usr/bin/python3.14", 0, 600}};
+  const std::vector<SampledFrame> frames = {python("leaf"), python("mid"), python("main")};
+  EXPECT_TRUE(merge_stacks(native, frames, {{}, {true, 310}, {true, 599}}, codes_, out_));
+  EXPECT_EQ(names(), (std::vector<std::string>{"*deflate", "leaf", "mid", "*callback(int)", "main",
+                                               "*_start"}));
+  // Places that lie nowhere, or in the wrong order: then by name, and there is none.
+  EXPECT_FALSE(merge_stacks(native, frames, {{}, {true, 510}, {true, 310}}, codes_, out_));
+  EXPECT_FALSE(merge_stacks(native, frames, {{}, {true, 310}, {true, 5000}}, codes_, out_));
+  EXPECT_FALSE(merge_stacks({}, frames, {{}, {true, 310}, {true, 5000}}, codes_, out_));
+  EXPECT_EQ(names(), (std::vector<std::string>{"leaf", "mid", "main"}));
 }
 
 TEST_F(Merging, SaysWhereNothingFits) {
   const std::vector<NativeFrame> none = {{"read", "/lib/libc.so.6", 0}};
-  EXPECT_FALSE(merge_stacks(none, {python("f"), python("main")}, {true, true}, codes_, out_));
+  EXPECT_FALSE(merge_stacks(none, {python("f"), python("main")}, kTwo, codes_, out_));
   EXPECT_EQ(names(), (std::vector<std::string>{"*read", "f", "main"}));
 }
 

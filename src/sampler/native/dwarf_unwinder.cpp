@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 #include <elfutils/libdwfl.h>
+#include <elfutils/version.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -17,6 +18,22 @@ namespace {
 constexpr std::size_t kMaxNativeFrames = 512;
 constexpr std::uint64_t kRenewEvery = 1'000'000'000;
 constexpr std::size_t kMaxSymbols = 1 << 20;
+
+// The stack pointer of a frame; 0 where this libdw does not tell.
+std::uint64_t stack_pointer(Dwfl_Frame* frame) {
+#if _ELFUTILS_PREREQ(0, 188)
+#if defined(__aarch64__)
+  constexpr unsigned kStackPointer = 31;
+#else
+  constexpr unsigned kStackPointer = 7;
+#endif
+  Dwarf_Word out = 0;
+  return dwfl_frame_reg(frame, kStackPointer, &out) == 0 ? out : 0;
+#else
+  (void)frame;
+  return 0;
+#endif
+}
 
 // The file of a module below the process's own root, so that containers are right.
 int find_elf(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base, char** path,
@@ -84,6 +101,7 @@ class DwarfUnwinder : public NativeUnwinder {
   bool attached_ = false;
   std::unordered_map<Dwarf_Addr, Symbol> symbols_;
   std::vector<Dwarf_Addr> addresses_;
+  std::vector<std::uint64_t> stack_;  // the stack pointer of each
 };
 
 int DwarfUnwinder::name_process(Dwfl_Module*, void** data, const char*, Dwarf_Addr, void* pid) {
@@ -133,6 +151,7 @@ int DwarfUnwinder::take_frame(Dwfl_Frame* frame, void* unwinder) {
   if (!dwfl_frame_pc(frame, &address, &at_work)) return DWARF_CB_ABORT;
   // A return address lies behind its call, which may be the last instruction of its function.
   self.addresses_.push_back(at_work ? address : address - 1);
+  self.stack_.push_back(stack_pointer(frame));
   return self.addresses_.size() < kMaxNativeFrames ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
@@ -140,18 +159,20 @@ bool DwarfUnwinder::unwind(pid_t thread, std::vector<NativeFrame>& out) {
   out.clear();
   if (!begin()) return false;
   addresses_.clear();
+  stack_.clear();
   // Succeeds where the walk ended at a function that says it has no caller; not every libc says so
   // of the functions that threads begin with.
   bool whole = dwfl_getthread_frames(dwfl_, thread, take_frame, this) == 0;
   bool unknown = false;
-  for (const Dwarf_Addr address : addresses_) {
+  for (std::size_t i = 0; i < addresses_.size(); ++i) {
+    const Dwarf_Addr address = addresses_[i];
     const Symbol& found = symbol(address);
     unknown = unknown || found.module.empty();
     whole = whole || found.name == "_start" || found.name == "__libc_start_main" ||
             found.name == "__libc_start_call_main" || found.name == "clone" ||
             found.name == "clone3" || found.name == "__clone3" || found.name == "start_thread" ||
             found.name.starts_with("__libc_start_main");
-    out.push_back({found.name, found.module, address});
+    out.push_back({found.name, found.module, address, stack_[i]});
   }
   // Libraries may have been loaded since the files were listed.
   if ((unknown || !whole) && monotonic_nanos() - renewed_ > kRenewEvery) {
