@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "capture/python/hash_table.hpp"
+#include "capture/python/line_table.hpp"
 #include "capture/python/session.hpp"
 
 namespace sonde::python {
@@ -193,6 +194,12 @@ std::uint32_t code_id(PyCodeObject* code) {
   const std::uint64_t mark = code_mark(code);
   if (mark >> 32 == (kMarkBit >> 32 | generation)) return static_cast<std::uint32_t>(mark);
   const KeepError keep;
+  if (PyCodeObject* const own = own_code(code); own != code) {
+    const std::uint32_t id = code_id(own);
+    set_extra(reinterpret_cast<PyObject*>(code), reinterpret_cast<void*>(code_mark(own)));
+    PyErr_Clear();
+    return id;
+  }
   begin_generation();
   tables::CodeRow row{};
   row.name = text_of(code->co_name);

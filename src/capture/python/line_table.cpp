@@ -15,6 +15,7 @@ __thread LineThread* own_line_thread __attribute__((tls_model("initial-exec")));
 namespace {
 
 constexpr std::size_t kFewFrames = 64;
+constexpr std::size_t kSpareStack = 512 * 1024;
 
 struct Prefix {
   char* text;
@@ -46,8 +47,27 @@ void drop_table(void* value) {
   auto* const table = static_cast<LineTable*>(value);
   if (!table) return;
   forget_watched(*table);
-  free(table->rows);
-  free(table);
+  PyCodeObject* const copy = table->copy;
+  LineTable* const origin = table->origin;
+  table->owner = table->copy = nullptr;
+  table->origin = nullptr;
+  release_table(table);
+  if (origin) release_table(origin);
+  Py_XDECREF(copy);
+}
+
+// Half a megabyte is kept for what C code calls, of a small stack half.
+void measure_stack(LineThread& thread) {
+  thread.low = thread.bottom = nullptr;
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  void* address = nullptr;
+  std::size_t size = 0;
+  if (pthread_attr_getstack(&attributes, &address, &size) == 0) {
+    thread.bottom = static_cast<const char*>(address);
+    thread.low = thread.bottom + (size / 2 < kSpareStack ? size / 2 : kSpareStack);
+  }
+  pthread_attr_destroy(&attributes);
 }
 
 void give_thread_back(void* value) {
@@ -62,12 +82,6 @@ void begin_anew_in_child() {
   }
 }
 
-LineTable* table_of(const PyCodeObject* code) {
-  const auto* const extras = static_cast<const CodeExtras*>(code->co_extra);
-  if (!extras || extras->size <= line_slot) return nullptr;
-  return static_cast<LineTable*>(extras->values[line_slot]);
-}
-
 LineTable* make_table(PyCodeObject* code) {
   if (LineTable* const known = table_of(code)) return known;
   auto* const table = static_cast<LineTable*>(calloc(1, sizeof(LineTable)));
@@ -77,7 +91,11 @@ LineTable* make_table(PyCodeObject* code) {
 #else
   const int failed = _PyCode_SetExtra(reinterpret_cast<PyObject*>(code), line_slot, table);
 #endif
-  if (!failed) return table;
+  if (!failed) {
+    table->references = 1;
+    table->owner = code;
+    return table;
+  }
   PyErr_Clear();
   free(table);
   return nullptr;
@@ -138,6 +156,37 @@ bool add_prefixes(PyObject* list, bool include) {
 }
 
 }  // namespace
+
+LineTable* table_of(const PyCodeObject* code) {
+  const auto* const extras = static_cast<const CodeExtras*>(code->co_extra);
+  if (!extras || line_slot < 0 || extras->size <= line_slot) return nullptr;
+  return static_cast<LineTable*>(extras->values[line_slot]);
+}
+
+void release_table(LineTable* table) {
+  if (--table->references != 0) return;
+  free(table->rows);
+  free(table);
+}
+
+bool is_recorded(LineTable& table) {
+  if (table.owner) return line_table(table.owner) != nullptr;
+  return table.included && table.round == round_of_prefixes && table.generation == generation;
+}
+
+bool set_copy(LineTable& table, PyCodeObject* copy) {
+  LineTable* const own = make_table(copy);
+  if (!own) return false;
+  own->origin = &table;
+  ++table.references;
+  table.copy = copy;
+  return true;
+}
+
+PyCodeObject* own_code(PyCodeObject* code) {
+  const LineTable* const table = table_of(code);
+  return table && table->origin && table->origin->owner ? table->origin->owner : code;
+}
 
 const char* prepare_lines() {
   if (line_slot >= 0) return nullptr;
@@ -230,6 +279,7 @@ LineThread* make_line_thread() {
   }
   thread->top = thread->base;
   thread->unused = false;
+  measure_stack(*thread);
   own_line_thread = thread;
   pthread_setspecific(end_of_thread, thread);
   return thread;
@@ -276,6 +326,14 @@ tables::LineRow* line_row(LineTable& table, std::int32_t line) {
     if (!row) row = &lost_line;
   }
   return row;
+}
+
+LineActivation* find_activation(LineThread& thread, const void* frame, std::uint64_t now) {
+  const LineActivation* found = thread.top;
+  while (found != thread.base && found->frame != frame) --found;
+  if (found == thread.base) return nullptr;
+  while (thread.top != found) leave_frame(thread, now);
+  return thread.top;
 }
 
 void finish_lines() {

@@ -20,6 +20,13 @@ struct LineTable {
   std::uint32_t round;       // of `choose_lines` that `included` was found out in
   bool included;
   bool always;  // whatever the prefixes say
+  // CPython 3.11: a copy of the code with probes in it is run in its place. The copy has a table of
+  // its own, which has nothing but an origin.
+  std::uint32_t references;  // of the code object, of its copy and of the probes in that
+  PyCodeObject* owner;       // the code object; nullptr when it has died
+  PyCodeObject* copy;
+  LineTable* origin;
+  bool refused;  // it can have no copy
   // Of those that have events of their own turned on.
   PyCodeObject* watched;
   LineTable* previous;
@@ -39,6 +46,9 @@ struct LineThread {
   LineActivation* base;  // stands below all frames
   LineActivation* end;
   bool unused;  // its thread has ended
+  // Of the thread's stack, where that is known: below `low` there is little left.
+  const char* low;
+  const char* bottom;
   LineThread* next;
 };
 
@@ -53,6 +63,16 @@ bool choose_code(PyCodeObject* code);
 // The table of recorded code, nullptr of other code.
 LineTable* line_table(PyCodeObject* code);
 
+// The table of the code object, recorded or not; nullptr: none yet.
+LineTable* table_of(const PyCodeObject* code);
+// Whether code of this table is recorded; for code that may have died already.
+bool is_recorded(LineTable& table);
+// Makes `copy` the copy of the table's code. Takes the reference over. False without memory.
+bool set_copy(LineTable& table, PyCodeObject* copy);
+void release_table(LineTable* table);
+// The program's own code object, of a copy; any other code object itself.
+PyCodeObject* own_code(PyCodeObject* code);
+
 // Keeps account of code that has events of its own turned on.
 void note_watched(PyCodeObject* code);
 // The next code of those, which is none of them any more; nullptr at the end.
@@ -62,6 +82,9 @@ PyCodeObject* take_watched();
 LineThread* make_line_thread();
 bool push_frame(LineThread& thread, const void* frame, LineTable& table);
 tables::LineRow* line_row(LineTable& table, std::int32_t line);
+// Where the activations are not those that are expected: the one of `frame`, after what stands
+// above it was ended. nullptr: there is none.
+LineActivation* find_activation(LineThread& thread, const void* frame, std::uint64_t now);
 // Ends the lines at work in all threads, as if their frames were left now.
 void finish_lines();
 

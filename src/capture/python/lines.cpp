@@ -37,12 +37,12 @@ PyObject* start_lines(PyObject*, PyObject* arguments, PyObject* keywords) {
   if (!prepare() || !choose_lines(include, exclude)) return nullptr;
   at_stop(stop_recording);
   add_inherited_property("python.lines", "hits and time of each line");
-  add_inherited_property("python.lines.hook", kHasMonitoring ? "sys.monitoring" : "trace function");
   recording = true;
   if (!install_line_hook()) {
     recording = false;
     return nullptr;
   }
+  add_inherited_property("python.lines.hook", line_hook_name());
   Py_RETURN_NONE;
 }
 
@@ -55,6 +55,15 @@ PyObject* add_line_code(PyObject*, PyObject* code) {
   if (!prepare() || !choose_code(object)) return nullptr;
   if (recording && !watch_code(object)) return nullptr;
   Py_RETURN_NONE;
+}
+
+PyObject* line_code(PyObject*, PyObject* code) {
+  if (!PyCode_Check(code)) {
+    PyErr_SetString(PyExc_TypeError, "line_code() needs a code object");
+    return nullptr;
+  }
+  auto* const object = reinterpret_cast<PyCodeObject*>(code);
+  return prepare() && choose_code(object) ? line_copy(object) : nullptr;
 }
 
 PyObject* stop_lines(PyObject*, PyObject*) {
@@ -77,6 +86,10 @@ PyMethodDef line_methods[] = {
      "start_lines(include, exclude): records hits and time of the lines of files below these "
      "paths; the longest one decides."},
     {"add_line_code", add_line_code, METH_O, "Records the lines of that code, whatever its file."},
+    {"line_code", line_code, METH_O,
+     "line_code(code): records the lines of that code, and tells the code object that is run in "
+     "its "
+     "place; None where it is run itself."},
     {"stop_lines", stop_lines, METH_NOARGS, "Ends the recording of lines."},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -1,8 +1,8 @@
+#include "capture/python/trace_hook.hpp"
+
 #include "capture/python/foreign_threads.hpp"
 #include "capture/python/lines.hpp"
 #include "capture/python/thread_states.hpp"
-
-// Up to CPython 3.11: a trace function in C for each thread.
 
 #if PY_VERSION_HEX < 0x030C0000
 
@@ -31,6 +31,12 @@ void drop_owner(PyObject* object) {
 
 PyTypeObject owner_type{};
 
+// Frames of copies tell of their lines themselves.
+bool has_probes(const PyCodeObject* code) {
+  const LineTable* const table = table_of(code);
+  return table && table->origin;
+}
+
 std::uint64_t newest_state() {
   return PyThreadState_GetID(PyInterpreterState_ThreadHead(interpreter));
 }
@@ -44,6 +50,7 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject*) {
       LineThread* const thread = line_thread();
       if (__builtin_expect(!thread, 0)) break;
       if (__builtin_expect(!at_work(*thread, frame), 0)) {
+        if (has_probes(code_of(frame))) break;
         // A frame that was at work before the recording may be of any code.
         LineTable* const table = line_table(code_of(frame));
         if (!table || !push_frame(*thread, frame, *table)) {
@@ -55,6 +62,7 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject*) {
       break;
     }
     case PyTrace_CALL:
+      if (!hooked || has_probes(code_of(frame))) break;
       // A thread that was started stands first in the list.
       if (__builtin_expect(newest_state() != newest, 0)) hook_threads();
       if (!line_table(code_of(frame))) {
@@ -66,6 +74,7 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject*) {
     case PyTrace_RETURN: {
       LineThread* const thread = line_thread();
       if (thread && at_work(*thread, frame)) leave_frame(*thread, sonde_ticks());
+      if (!hooked) end_traced_frame(frame);
       break;
     }
   }
@@ -100,9 +109,23 @@ void hook_foreign_thread(PyThreadState* state) {
 
 }  // namespace
 
-bool install_line_hook() {
+bool trace_thread(PyThreadState* state) {
+  return ready_type(owner_type, "sonde._agent.Lines", sizeof(Owner), drop_owner) && install(state);
+}
+
+void untrace_thread(PyThreadState* state) {
+  if (!is_traced(state)) return;
+  const bool before = removing;
+  removing = true;
+  if (_PyEval_SetTrace(state, nullptr, nullptr) != 0) PyErr_Clear();
+  removing = before;
+}
+
+bool is_traced(const PyThreadState* state) { return state->c_tracefunc == on_event; }
+
+bool install_trace_hook() {
   if (!ready_type(owner_type, "sonde._agent.Lines", sizeof(Owner), drop_owner)) return false;
-  if (PyThreadState_Get()->c_tracefunc) {
+  if (PyThreadState_Get()->c_tracefunc && !is_traced(PyThreadState_Get())) {
     PyErr_SetString(PyExc_RuntimeError, "sonde: another trace function is set");
     return false;
   }
@@ -113,19 +136,23 @@ bool install_line_hook() {
   return for_each_state(install);
 }
 
-void remove_line_hook() {
+void remove_trace_hook() {
   const KeepError keep;
   hooked = false;
-  removing = true;
   for_each_state([](PyThreadState* state) {
-    if (state->c_tracefunc == on_event) _PyEval_SetTrace(state, nullptr, nullptr);
-    PyErr_Clear();
+    untrace_thread(state);
     return true;
   });
-  removing = false;
 }
 
+#if PY_VERSION_HEX < 0x030B0000
+bool install_line_hook() { return install_trace_hook(); }
+void remove_line_hook() { remove_trace_hook(); }
+const char* line_hook_name() { return "trace function"; }
 bool watch_code(PyCodeObject*) { return true; }
+void end_traced_frame(PyFrameObject*) {}
+PyObject* line_copy(PyCodeObject*) { Py_RETURN_NONE; }
+#endif
 
 }  // namespace sonde::python
 

@@ -1,0 +1,107 @@
+#include "capture/python/line_probe.hpp"
+
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+
+#include "capture/python/session.hpp"
+
+namespace sonde::python {
+namespace {
+
+struct Probe {
+  PyObject_HEAD LineTable* table;
+  tables::LineRow* row;  // nullptr: not recorded
+  std::int32_t line;
+  std::uint32_t epoch;  // that the row was looked up in
+};
+
+constexpr std::uint32_t kNever = ~std::uint32_t{0};
+
+// Another number for each recording; rows of another one are void.
+std::uint32_t epoch = 0;
+std::uint32_t latest_epoch = 0;
+
+PyTypeObject probe_type{};
+PyNumberMethods probe_methods{};
+
+void drop_probe(PyObject* object) {
+  release_table(reinterpret_cast<Probe*>(object)->table);
+  PyObject_Free(object);
+}
+
+void find_row(Probe& probe) {
+  const KeepError keep;
+  probe.row = is_recorded(*probe.table) ? line_row(*probe.table, probe.line) : nullptr;
+  probe.epoch = epoch;
+}
+
+const void* current_frame() { return PyThreadState_Get()->cframe->current_frame; }
+
+// The frame has no activation on top: it was at work before the recording, or frames did not end in
+// their order.
+__attribute__((noinline)) LineActivation* own_activation(LineThread& thread, LineTable& table) {
+  const void* const frame = current_frame();
+  if (LineActivation* const found = find_activation(thread, frame, sonde_ticks())) return found;
+  return push_frame(thread, frame, table) ? thread.top : nullptr;
+}
+
+__attribute__((noinline)) bool refresh(Probe& probe) {
+  if (epoch == 0 || !line_thread()) return false;
+  if (probe.epoch != epoch) find_row(probe);
+  return probe.row != nullptr;
+}
+
+int record(PyObject* object) {
+  Probe& probe = *reinterpret_cast<Probe*>(object);
+  if (__builtin_expect(probe.epoch != epoch || !probe.row || !own_line_thread, 0)) {
+    if (!refresh(probe)) return 1;
+  }
+  LineThread& thread = *own_line_thread;
+  LineActivation* activation = thread.top;
+  if (__builtin_expect(activation->table != probe.table, 0)) {
+    activation = own_activation(thread, *probe.table);
+    if (!activation) return 1;
+  }
+  tables::LineRow* const row = probe.row;
+  ++row->hits;
+  // The same line once more: its time goes on.
+  if (activation->row == row) return 1;
+  const std::uint64_t now = sonde_ticks();
+  if (activation->row) activation->row->ticks += now - activation->start;
+  activation->row = row;
+  activation->start = now;
+  return 1;
+}
+
+void begin_anew_in_child() {
+  if (epoch != 0) epoch = ++latest_epoch;
+}
+
+}  // namespace
+
+bool prepare_probes() {
+  probe_methods.nb_bool = record;
+  probe_type.tp_as_number = &probe_methods;
+  if (!ready_type(probe_type, "sonde._agent.LineProbe", sizeof(Probe), drop_probe)) return false;
+  at_fork_in_child(begin_anew_in_child);
+  return true;
+}
+
+PyObject* new_probe(LineTable& table, std::int32_t line) {
+  Probe* const probe = PyObject_New(Probe, &probe_type);
+  if (!probe) return nullptr;
+  probe->table = &table;
+  ++table.references;
+  probe->row = nullptr;
+  probe->line = line;
+  probe->epoch = kNever;
+  return reinterpret_cast<PyObject*>(probe);
+}
+
+bool is_probe(PyObject* object) { return Py_TYPE(object) == &probe_type; }
+
+void turn_probes_on() { epoch = ++latest_epoch; }
+void turn_probes_off() { epoch = 0; }
+
+}  // namespace sonde::python
+
+#endif
