@@ -150,15 +150,16 @@ __attribute__((noinline)) PyObject* evaluate_deep(PyThreadState* state, _PyInter
 // Puts the copy into the new frame. False where the frame has no room for it.
 bool put_copy(PyThreadState* state, _PyInterpreterFrame* frame, PyCodeObject* copy) {
   PyCodeObject* const code = frame->f_code;
-  if (copy->co_stacksize != code->co_stacksize && !(code->co_flags & kMakesGenerator)) {
+  const int more = copy->co_stacksize - code->co_stacksize;
+  if (more != 0 && !(code->co_flags & kMakesGenerator)) {
     // The frame is the last one on the interpreter's own stack: it may grow there.
     PyObject** const end = reinterpret_cast<PyObject**>(frame) + FRAME_SPECIALS_SIZE +
                            code->co_nlocalsplus + code->co_stacksize;
     if (frame->owner != FRAME_OWNED_BY_THREAD || end != state->datastack_top ||
-        end + 1 >= state->datastack_limit) {
+        end + more >= state->datastack_limit) {
       return false;
     }
-    ++state->datastack_top;
+    state->datastack_top += more;
   }
   Py_INCREF(copy);
   frame->f_code = copy;

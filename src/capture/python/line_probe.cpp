@@ -21,7 +21,8 @@ std::uint32_t epoch = 0;
 std::uint32_t latest_epoch = 0;
 
 PyTypeObject probe_type{};
-PyNumberMethods probe_methods{};
+PyNumberMethods as_number{};
+PySequenceMethods as_sequence{};
 
 void drop_probe(PyObject* object) {
   release_table(reinterpret_cast<Probe*>(object)->table);
@@ -72,6 +73,19 @@ int record(PyObject* object) {
   return 1;
 }
 
+// At the beginning of a handler: `place` is where the exception was raised, or raised first. As
+// maybe_call_line_trace() of the interpreter decides.
+int record_after(PyObject* object, PyObject* place) {
+  const _PyInterpreterFrame* const frame = PyThreadState_Get()->cframe->current_frame;
+  const long unit = PyLong_AsLong(place);
+  const bool is_new_line =
+      unit <= frame->f_code->_co_firsttraceable ||
+      PyCode_Addr2Line(frame->f_code, static_cast<int>(unit * sizeof(_Py_CODEUNIT))) !=
+          reinterpret_cast<Probe*>(object)->line;
+  if (is_new_line || _PyInterpreterFrame_LASTI(frame) < unit) record(object);
+  return 1;
+}
+
 void begin_anew_in_child() {
   if (epoch != 0) epoch = ++latest_epoch;
 }
@@ -79,8 +93,10 @@ void begin_anew_in_child() {
 }  // namespace
 
 bool prepare_probes() {
-  probe_methods.nb_bool = record;
-  probe_type.tp_as_number = &probe_methods;
+  as_number.nb_bool = record;
+  as_sequence.sq_contains = record_after;
+  probe_type.tp_as_number = &as_number;
+  probe_type.tp_as_sequence = &as_sequence;
   if (!ready_type(probe_type, "sonde._agent.LineProbe", sizeof(Probe), drop_probe)) return false;
   at_fork_in_child(begin_anew_in_child);
   return true;

@@ -2,7 +2,8 @@
 
 #include "capture/python/line_table.hpp"
 
-// CPython 3.11: an object that records its line when it is asked whether it is true, which it is.
+// CPython 3.11: an object that records its line when it is asked whether it is true, which it is,
+// or whether a place is in it.
 
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
 

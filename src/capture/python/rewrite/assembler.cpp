@@ -70,8 +70,13 @@ class Writer {
         probe_item_[i] = items_.count();
         Location location;
         location.line = location.end_line = instruction.location.line;
-        add(LOAD_CONST, static_cast<std::uint32_t>(probes_.of(location.line)), location, i - 1);
-        add(POP_JUMP_FORWARD_IF_FALSE, 0, location, i - 1);
+        const auto constant = static_cast<std::uint32_t>(probes_.of(location.line));
+        const bool asks_place = edges_.edges[i].depends_on_place;
+        // The place lies below the exception.
+        if (asks_place) add(COPY, 2, location, i - 1);
+        add(LOAD_CONST, constant, location, i - 1);
+        if (asks_place) add(CONTAINS_OP, 0, location, i - 1);
+        add(asks_place ? POP_TOP : POP_JUMP_FORWARD_IF_FALSE, 0, location, i - 1);
       }
       own_item_[i] = items_.count();
       if (items_.failed()) return false;

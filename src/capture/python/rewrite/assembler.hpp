@@ -3,7 +3,8 @@
 #include "capture/python/rewrite/line_edges.hpp"
 
 // Writes bytecode and its tables with probes in it. A probe is an object among the constants: it
-// records when it is asked whether it is true. The stack and all jumps are as they were.
+// records when it is asked whether it is true, or whether a place is in it. The stack and all jumps
+// are as they were.
 
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
 

@@ -16,12 +16,17 @@ class Finder {
     out_.edges.fill(static_cast<std::size_t>(count), LineEdge{});
     if (out_.edges.failed()) return false;
     for (int i = 0; i < count; ++i) {
-      if (!find_jump(i) || !find_exception(i)) return false;
+      if (!find_unclear_handler(i)) return false;
+    }
+    for (int i = 0; i < count; ++i) {
+      if (!find_jump(i)) return false;
+      find_exception(i);
     }
     // The way from the instruction before is known when all others are.
     for (int i = 1; i < count; ++i) {
       if (!falls_through(body_.instructions[i - 1].opcode)) continue;
       if (is_told(i - 1, i)) {
+        if (out_.edges[i].depends_on_place) return false;
         out_.edges[i].probe = true;
       } else {
         out_.edges[i].skipped = out_.edges[i].probe;
@@ -70,30 +75,35 @@ class Finder {
       }
     }
     if (is_told(i, instruction.target)) {
+      if (out_.edges[instruction.target].depends_on_place) return false;
       out_.edges[i].jump_is_told = true;
       out_.edges[instruction.target].probe = true;
     }
     return true;
   }
 
-  bool find_exception(int i) {
+  // Handlers that are reached from places that are known at run time only.
+  bool find_unclear_handler(int i) {
     const Instruction& instruction = body_.instructions[i];
-    if (instruction.handler < 0) return true;
+    if (instruction.handler < 0 || !restores_place(instruction)) return true;
+    const Handler& handler = body_.handlers[instruction.handler];
+    const Ways ways = ways_of_places(i, handler.target);
+    if (!ways.told || !ways.silent) return true;
+    if (visited_.failed() || !handler.keeps_place) return false;
+    out_.edges[handler.target].depends_on_place = true;
+    return true;
+  }
+
+  void find_exception(int i) {
+    const Instruction& instruction = body_.instructions[i];
+    if (instruction.handler < 0) return;
     const int target = body_.handlers[instruction.handler].target;
     bool told = is_told(i, target);
-    if (restores_place(instruction)) {
-      Ways ways;
-      visited_.fill(body_.instructions.size(), 0);
-      if (visited_.failed()) return false;
-      look_at_places(i, target, ways);
-      if (ways.told && ways.silent) return false;
-      told = ways.told;
-    }
-    if (told) {
+    if (restores_place(instruction)) told = ways_of_places(i, target).told;
+    if (told || out_.edges[target].depends_on_place) {
       out_.edges[i].exception_is_told = true;
       out_.edges[target].probe = true;
     }
-    return true;
   }
 
   struct Ways {
@@ -104,6 +114,14 @@ class Finder {
   // It pretends to be where the exception was raised that its handler was entered for.
   static bool restores_place(const Instruction& instruction) {
     return instruction.opcode == RERAISE && instruction.argument != 0;
+  }
+
+  Ways ways_of_places(int reraise, int target) {
+    Ways ways;
+    visited_.fill(body_.instructions.size(), 0);
+    if (visited_.failed()) return {true, true};
+    look_at_places(reraise, target, ways);
+    return ways;
   }
 
   // The way to `target` from every place that the instruction may pretend to be at.
@@ -193,7 +211,10 @@ bool find_line_edges(PyCodeObject* code, const CodeBody& body, LineEdges& out) {
   Buffer<int> depths;
   if (!find_depths(code, body, depths) || !Finder(body, out).find()) return false;
   for (int i = 0; i < body.instructions.count(); ++i) {
-    if (out.edges[i].probe && depths[i] >= code->co_stacksize) out.needs_slot = true;
+    if (!out.edges[i].probe) continue;
+    const int needed = depths[i] + (out.edges[i].depends_on_place ? 2 : 1);
+    const int more = needed - code->co_stacksize;
+    if (more > out.more_stack) out.more_stack = more;
   }
   return true;
 }

@@ -15,11 +15,14 @@ struct LineEdge {
   bool skipped;            // but not the one from the instruction before it
   bool jump_is_told;       // the jump of this instruction is to be told of
   bool exception_is_told;  // the way from this instruction to its handler is
+  // This one begins a handler, and it depends on the place that the handler is given whether the
+  // way to it is to be told of.
+  bool depends_on_place;
 };
 
 struct LineEdges {
-  Buffer<LineEdge> edges;   // one for each instruction
-  bool needs_slot = false;  // a probe stands where the stack may be full
+  Buffer<LineEdge> edges;  // one for each instruction
+  int more_stack = 0;      // probes stand where the stack may be full: so many places more
 };
 
 // False where it cannot be told beforehand, or where nothing may be inserted.

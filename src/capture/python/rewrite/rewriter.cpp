@@ -89,7 +89,7 @@ PyCodeObject* make_copy(PyCodeObject* code, LineTable& table) {
   parts.argcount = code->co_argcount;
   parts.posonlyargcount = code->co_posonlyargcount;
   parts.kwonlyargcount = code->co_kwonlyargcount;
-  parts.stacksize = code->co_stacksize + (edges.needs_slot ? 1 : 0);
+  parts.stacksize = code->co_stacksize + edges.more_stack;
   parts.exceptiontable = handlers.get();
   return _PyCode_Validate(&parts) == 0 ? _PyCode_New(&parts) : nullptr;
 }
