@@ -69,6 +69,14 @@ TEST_P(PythonAgentTest, CountsLinesAsATraceFunctionAndLineProfilerDo) {
          "equal");
 }
 
+TEST_P(PythonAgentTest, RunsCopiesOfCodeThatDifferInProbesAlone) {
+  const ProcessResult version =
+      run_process({GetParam(), "-c", "import sys; print(sys.version)"}, {});
+  if (version.out.rfind("3.11.", 0) != 0) GTEST_SKIP() << "CPython 3.11 alone runs copies";
+  expect("line_copies.py", {SONDE_PYTHON_PACKAGE, kSupport.string(), folder_.path().string()},
+         "right");
+}
+
 TEST_P(PythonAgentTest, LeavesOutputAndExitCodeAsTheyAre) { scenario("output_is_unchanged"); }
 TEST_P(PythonAgentTest, RecordsChildrenOfEveryKind) { scenario("children_are_recorded"); }
 TEST_P(PythonAgentTest, KeepsTheDataOfAKilledProcess) { scenario("killed_process_keeps_its_data"); }

@@ -4,6 +4,7 @@
 
 #include "capture/python/codes.hpp"
 #include "capture/python/hash_table.hpp"
+#include "capture/python/line_table.hpp"
 #include "capture/python/memory_library.hpp"
 #include "capture/python/memory_resident.hpp"
 #include "capture/python/module.hpp"
@@ -191,7 +192,7 @@ void leave_line(KnownCode& code, std::int32_t line) {
 
 void follow(PyFrameObject* frame, int what) {
   if (what != PyTrace_CALL && what != PyTrace_LINE && what != PyTrace_RETURN) return;
-  KnownCode* code = known_code(code_of(frame), nullptr);
+  KnownCode* code = known_code(own_code(code_of(frame)), nullptr);
   if (!code || !code->chosen) return;
   if (code->owner != code->code) code = find_code(code->owner);
   if (!code) return;

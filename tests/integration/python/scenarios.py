@@ -153,6 +153,11 @@ print(seen.count("call"))
     else:
         check(names["between"] == 0 and names["<module>"] == 1, names)
         check("recording interrupted" in table.properties["python.functions.interrupted"], table.properties)
+    if MONITORING or sys.version_info >= (3, 11):
+        check("python.lines.interrupted" not in table.properties, table.properties)
+        hits = {line: hits for (file, line), (hits, _) in table.lines().items() if file == script}
+        check([hits.get(line) for line in (3, 4, 5, 13, 14)] == [2, 2, 2, 1, 1], hits)
+    else:
         check("recording interrupted" in table.properties["python.lines.interrupted"], table.properties)
 
 

@@ -54,6 +54,8 @@ PyObject* constants_with_probes(PyCodeObject* code, LineTable& table, const Code
     }
     PyTuple_SET_ITEM(constants, own + i, probe);
   }
+  // Constants are in no cycle: the collector need not look at them, nor count them.
+  PyObject_GC_UnTrack(constants);
   return constants;
 }
 
