@@ -1,18 +1,22 @@
-"""What each kind of CUPTI's records costs a launch-bound loop, in one process: cost_parts.py
+"""What each switch costs a launch-bound loop, in one process: cost_parts.py
 
-Run with Sonde's library loaded and SONDE_CUDA_KINDS=none: it serves the buffers, and this program switches the kinds.
+Run with Sonde's libraries loaded, torch's operators and modules on, and SONDE_CUDA_KINDS=none: the library serves CUPTI's buffers,
+and this program switches. All variants come in turn, many times, for a few steps each: what drifts meets all of them.
 """
 
 import ctypes
+import os
 import statistics
+import sys
 import time
 
 import torch
 
 from linear_loop import linear_loop
 
-KERNEL, COPY, SET, DRIVER, RUNTIME, OVERHEAD, SYNC, MEMORY, POOL = 10, 1, 2, 4, 5, 17, 38, 49, 50
+KERNEL, COPY, SET, OVERHEAD, SYNC, MEMORY, POOL = 10, 1, 2, 17, 38, 49, 50
 LAUNCHES = ("cudaLaunch", "cudaMemcpy", "cudaMemset", "cudaGraphLaunch", "cuLaunch", "cuMemcpy", "cuMemset")
+TURNS, STEPS = 24, 20
 
 
 def load_cupti():
@@ -28,63 +32,89 @@ for _ in range(100):
     step()
 torch.cuda.synchronize()
 cupti = load_cupti()
-
-
-def choose(domain, enable):
-    function = cupti.cuptiActivityEnableRuntimeApi if domain == 2 else cupti.cuptiActivityEnableDriverApi
-    for number in range(1, 1000):
-        name = ctypes.c_char_p()
-        if cupti.cuptiGetCallbackName(domain, number, ctypes.byref(name)) != 0:
-            break
-        if name.value and name.value.decode().startswith(LAUNCHES) and "Get" not in name.value.decode():
-            function(number, enable)
+operators = ctypes.CDLL(os.environ["SONDE_TORCH_LIBRARY"])
 
 
 def kinds(*numbers):
-    return lambda enable: [
-        (cupti.cuptiActivityEnable if enable else cupti.cuptiActivityDisable)(number) for number in numbers
-    ]
+    def switch(enable):
+        for number in numbers:
+            (cupti.cuptiActivityEnable if enable else cupti.cuptiActivityDisable)(number)
+
+    return switch
 
 
 def calls(domain):
-    return lambda enable: choose(domain, int(enable))
+    choose = cupti.cuptiActivityEnableRuntimeApi if domain == 2 else cupti.cuptiActivityEnableDriverApi
+    chosen = []
+    for number in range(1, 2000):
+        name = ctypes.c_char_p()
+        if cupti.cuptiGetCallbackName(domain, number, ctypes.byref(name)) != 0:
+            break
+        if name.value and name.value.decode().startswith(LAUNCHES) and b"Get" not in name.value:
+            chosen.append(number)
+
+    def switch(enable):
+        for number in chosen:
+            choose(number, int(enable))
+
+    return switch
 
 
-def both(*switches):
-    return lambda enable: [switch(enable) for switch in switches]
+def torch_operators(shapes):
+    def switch(enable):
+        if enable:
+            operators.sonde_torch_start(shapes)
+        else:
+            operators.sonde_torch_stop()
+
+    return switch
 
 
+def modules():
+    monitoring = sys.monitoring
+    tools = [tool for tool in range(6) if monitoring.get_tool(tool) == "sonde modules"]
+    code = torch.nn.Module._call_impl.__code__
+    events = monitoring.events.PY_START | monitoring.events.PY_RETURN
+
+    def switch(enable):
+        monitoring.set_local_events(tools[0], code, events if enable else 0)
+
+    return switch if tools else None
+
+
+work, runtime, driver = kinds(KERNEL, COPY, SET), calls(2), calls(1)
+with_shapes, networks = torch_operators(1), modules()
 variants = {
-    "nothing": kinds(),
-    "kernel": kinds(KERNEL),
-    "kernel, copy, set": kinds(KERNEL, COPY, SET),
-    "runtime launches": calls(2),
-    "runtime whole": kinds(RUNTIME),
-    "driver launches": calls(1),
-    "driver whole": kinds(DRIVER),
-    "sync": kinds(SYNC),
-    "memory": kinds(MEMORY, POOL),
-    "overhead": kinds(OVERHEAD),
-    "kernel + runtime launches": both(kinds(KERNEL, COPY, SET), calls(2)),
-    "kernel + both launches": both(kinds(KERNEL, COPY, SET), calls(2), calls(1)),
-    "kernel + runtime whole": kinds(KERNEL, COPY, SET, RUNTIME),
-    "all whole": kinds(KERNEL, COPY, SET, RUNTIME, DRIVER, SYNC, MEMORY, POOL, OVERHEAD),
+    "nothing": [],
+    "kernels, copies, sets": [work],
+    "calls that launch": [runtime, driver],
+    "kernels and calls": [work, runtime, driver],
+    "and waiting, memory, overhead": [work, runtime, driver, kinds(SYNC, MEMORY, POOL, OVERHEAD)],
+    "operators": [torch_operators(0)],
+    "operators, shapes": [with_shapes],
+    "all that is usual": [work, runtime, driver, with_shapes],
 }
+if networks:
+    variants["modules"] = [networks]
+    variants["all that is usual"].append(networks)
+    networks(False)
+operators.sonde_torch_stop()
 times = {name: [] for name in variants}
-for _ in range(3):
-    for name, switch in variants.items():
-        switch(True)
-        for _ in range(5):
+for _ in range(TURNS):
+    for name, switches in variants.items():
+        for switch in switches:
+            switch(True)
+        for _ in range(3):
             step()
         torch.cuda.synchronize()
         start = time.perf_counter()
-        for _ in range(150):
+        for _ in range(STEPS):
             step()
         torch.cuda.synchronize()
-        times[name].append(1000 * (time.perf_counter() - start) / 150)
-        switch(False)
-        cupti.cuptiActivityFlushAll(1)
-plain = statistics.median(times["nothing"])
+        times[name].append(1000 * (time.perf_counter() - start) / STEPS)
+        for switch in reversed(switches):
+            switch(False)
 for name, values in times.items():
-    value = statistics.median(values)
-    print(f"  {name:28} {value:7.3f} ms a step, adds {100 * (value / plain - 1):6.1f} %   ({min(values):.3f} to {max(values):.3f})")
+    added = [100 * (value / plain - 1) for value, plain in zip(values, times["nothing"])]
+    low, middle, high = statistics.quantiles(added, n=4)
+    print(f"  {name:30} {statistics.median(values):7.3f} ms a step, adds {middle:5.1f} % (quarters {low:.1f} to {high:.1f})")

@@ -106,6 +106,7 @@ TEST_P(PythonAgentTest, LetsTheProgramImportThePackage) {
   EXPECT_EQ(result.out, "True\n");
 }
 TEST_P(PythonAgentTest, TellsNativeCallsWhereTheyAre) { scenario("places_are_exact"); }
+TEST_P(PythonAgentTest, RecordsNetworksByTheirCalls) { scenario("networks_by_their_calls"); }
 TEST_P(PythonAgentTest, MayStartLateAndAgain) { scenario("starts_late_and_again"); }
 
 std::string test_name(const ::testing::TestParamInfo<std::string>& parameter) {

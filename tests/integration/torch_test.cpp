@@ -110,6 +110,21 @@ TEST_F(TorchRunTest, KnowsShapesAndLinksForwardToBackward) {
   EXPECT_EQ(links["aten::addmm -> AddmmBackward0"], 3 * kSteps);
 }
 
+// Torch takes another way through its code where there are hooks, and cannot compile what they call.
+TEST_F(TorchRunTest, LeavesTheModulesWithoutHooks) {
+  const std::string script =
+      "import torch\n"
+      "net = torch.nn.Linear(2, 2)\n"
+      "net(torch.ones(1, 2))\n"
+      "module = torch.nn.modules.module\n"
+      "print(len(module._global_forward_hooks), len(module._global_forward_pre_hooks),\n"
+      "      len(net._forward_hooks), len(net._forward_pre_hooks))\n";
+  const ProcessResult result =
+      run_process({SONDE_BINARY, "run", "-q", "-o", run(), "--", kPython, "-c", script});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.out, "0 0 0 0\n");
+}
+
 TEST_F(TorchRunTest, FindsStepsModulesBatchesAndTheOptimizerByItself) {
   const Trace trace = record({});
   EXPECT_EQ(count_of(trace, SliceKind::Step), kSteps);

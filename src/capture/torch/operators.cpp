@@ -23,6 +23,7 @@ Places places;
 Probe probe;
 NameCache names;
 std::uint64_t handles[3] = {};
+bool shapes_wanted = false;
 std::uint64_t probe_handle = 0;
 std::atomic<std::uint64_t> lost{0};
 
@@ -131,7 +132,7 @@ std::uint64_t facts_of(const void* record) {
   const std::int64_t sequence = sequence_of(record);
   const std::uint64_t low =
       sequence >= 0 && sequence < 0xFFFF'FFFF ? static_cast<std::uint64_t>(sequence) + 1 : 0;
-  return low | std::uint64_t{shapes_of(record, places)} << 32;
+  return low | (shapes_wanted ? std::uint64_t{shapes_of(record, places)} << 32 : 0);
 }
 
 template <file::OperatorScope scope>
@@ -271,8 +272,8 @@ SONDE_API void sonde_torch_places(void* function) {
 SONDE_API int sonde_torch_start(int shapes) {
   if (!functions.add_global_callback || handles[0] != 0) return EINVAL;
   if (!functions.name && places.sequence == 0) return ENOSYS;
-  if (!shapes) places.inputs = 0;
-  const bool inputs = places.inputs != 0;
+  const bool inputs = shapes && places.inputs != 0;
+  shapes_wanted = inputs;
   handles[0] = add(start<OperatorScope::Forward>, end<OperatorScope::Forward>, kForward, inputs);
   handles[1] = add(start<OperatorScope::Backward>, end<OperatorScope::Backward>, kBackward, inputs);
   handles[2] = add(start<OperatorScope::User>, end<OperatorScope::User>, kUser, false);

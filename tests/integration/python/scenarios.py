@@ -412,7 +412,22 @@ def places_are_exact():
             check(there == expected[:512], "there", there[:4], "said", expected[:4])
 
 
-SCENARIOS = [places_are_exact, limits_and_changes, threads_that_were_born_in_c, depth_breadth_and_short_lived_code, output_is_unchanged, children_are_recorded, killed_process_keeps_its_data, interrupt_is_an_orderly_end,
+def networks_by_their_calls():
+    script = os.path.join(PROGRAMS, "networks.py")
+    shutil.rmtree(RUN, ignore_errors=True)
+    os.makedirs(RUN)
+    result = execute([PYTHON, "-W", "ignore", script, PACKAGE], {"SONDE_RUN_DIR": RUN})
+    check(result.returncode == 0 and result.stdout == "on\n" and result.stderr == "", result)
+    with open(os.path.join(SCRATCH, "said.json")) as file:
+        said = json.load(file)
+    files = [os.path.join(RUN, name) for name in os.listdir(RUN) if name.endswith(".sonde")]
+    report = execute([SONDE, "report", *files, "--view", "modules", "--format", "json", "--limit", "0"])
+    there = {row["module"]: row["calls"] for row in json.loads(report.stdout)["modules"]}
+    check(there == said, [(name, there.get(name), said.get(name)) for name in sorted(set(there) | set(said))
+                          if there.get(name) != said.get(name)][:9])
+
+
+SCENARIOS = [networks_by_their_calls, places_are_exact, limits_and_changes, threads_that_were_born_in_c, depth_breadth_and_short_lived_code, output_is_unchanged, children_are_recorded, killed_process_keeps_its_data, interrupt_is_an_orderly_end,
              own_profile_function, modules_and_entry_points, own_sitecustomize, no_agent_for_this_interpreter,
              timeline_has_every_call, times_agree_with_the_clock, include_and_exclude, starts_late_and_again]
 
