@@ -229,10 +229,13 @@ const char* line_hook_name() {
 
 bool install_line_hook() {
   const char* const wish = getenv("SONDE_PYTHON_LINES");
-  by_trace_hook = wish && strcmp(wish, "trace") == 0;
+  PyInterpreterState* const here = PyInterpreterState_Get();
+  // Somebody who has put in a function already may read code in frames: it is to be the program's.
+  const _PyFrameEvalFunction current = _PyInterpreterState_GetEvalFrameFunc(here);
+  const bool is_taken = !installed && current != _PyEval_EvalFrameDefault;
+  by_trace_hook = is_taken || (wish && strcmp(wish, "trace") == 0);
   if (by_trace_hook) return install_trace_hook();
   if (!prepare_probes()) return false;
-  PyInterpreterState* const here = PyInterpreterState_Get();
   if (installed && interpreter != here) {
     PyErr_SetString(PyExc_RuntimeError, "sonde: another interpreter of this process is recorded");
     return false;
@@ -243,7 +246,7 @@ bool install_line_hook() {
   // Where somebody came later and calls this function, it is there still.
   if (!installed) {
     interpreter = here;
-    next = _PyInterpreterState_GetEvalFrameFunc(here);
+    next = current;
     _PyInterpreterState_SetEvalFrameFunc(here, evaluate);
     installed = true;
   }

@@ -3,6 +3,7 @@
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
 
 #include "capture/python/session.hpp"
+#include "capture/python/trace_hook.hpp"
 
 namespace sonde::python {
 namespace {
@@ -35,13 +36,16 @@ void find_row(Probe& probe) {
   probe.epoch = epoch;
 }
 
-const void* current_frame() { return PyThreadState_Get()->cframe->current_frame; }
-
 // The frame has no activation on top: it was at work before the recording, or frames did not end in
-// their order.
+// their order. Or it is traced without need.
 __attribute__((noinline)) LineActivation* own_activation(LineThread& thread, LineTable& table) {
-  const void* const frame = current_frame();
-  if (LineActivation* const found = find_activation(thread, frame, sonde_ticks())) return found;
+  PyThreadState* const state = PyThreadState_Get();
+  const void* const frame = state->cframe->current_frame;
+  quiet_thread(state);
+  if (LineActivation* const found = find_activation(thread, frame, sonde_ticks())) {
+    found->table = &table;
+    return found;
+  }
   return push_frame(thread, frame, table) ? thread.top : nullptr;
 }
 

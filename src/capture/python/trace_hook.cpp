@@ -37,6 +37,16 @@ bool has_probes(const PyCodeObject* code) {
   return table && table->origin;
 }
 
+// The next probe of the frame takes its slow way, which is where tracing can be turned off.
+void disturb(LineThread& thread, PyFrameObject* frame) {
+#if PY_VERSION_HEX >= 0x030B0000
+  if (!hooked && at_work(thread, frame->f_frame)) thread.top->table = nullptr;
+#else
+  static_cast<void>(thread);
+  static_cast<void>(frame);
+#endif
+}
+
 std::uint64_t newest_state() {
   return PyThreadState_GetID(PyInterpreterState_ThreadHead(interpreter));
 }
@@ -50,7 +60,10 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject*) {
       LineThread* const thread = line_thread();
       if (__builtin_expect(!thread, 0)) break;
       if (__builtin_expect(!at_work(*thread, frame), 0)) {
-        if (has_probes(code_of(frame))) break;
+        if (has_probes(code_of(frame))) {
+          disturb(*thread, frame);
+          break;
+        }
         // A frame that was at work before the recording may be of any code.
         LineTable* const table = line_table(code_of(frame));
         if (!table || !push_frame(*thread, frame, *table)) {
@@ -122,6 +135,14 @@ void untrace_thread(PyThreadState* state) {
 }
 
 bool is_traced(const PyThreadState* state) { return state->c_tracefunc == on_event; }
+
+void quiet_thread(PyThreadState* state) {
+#if PY_VERSION_HEX >= 0x030B0000
+  if (!hooked && is_traced(state) && !state->c_profilefunc) state->cframe->use_tracing = 0;
+#else
+  static_cast<void>(state);
+#endif
+}
 
 bool install_trace_hook() {
   if (!ready_type(owner_type, "sonde._agent.Lines", sizeof(Owner), drop_owner)) return false;

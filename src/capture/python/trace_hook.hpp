@@ -16,6 +16,9 @@ void remove_trace_hook();
 bool trace_thread(PyThreadState* state);
 void untrace_thread(PyThreadState* state);
 bool is_traced(const PyThreadState* state);
+// The frame at work in the thread, whose code has probes, need not be traced: an exception in it
+// has turned that on again.
+void quiet_thread(PyThreadState* state);
 
 // eval_hook.cpp: a frame of a thread that is traced for some of its frames alone has been left.
 void end_traced_frame(PyFrameObject* frame);
