@@ -151,15 +151,17 @@ __attribute__((noinline)) PyObject* evaluate_deep(PyThreadState* state, _PyInter
 bool put_copy(PyThreadState* state, _PyInterpreterFrame* frame, PyCodeObject* copy) {
   PyCodeObject* const code = frame->f_code;
   const int more = copy->co_stacksize - code->co_stacksize;
-  if (more != 0 && !(code->co_flags & kMakesGenerator)) {
+  if (more != 0) {
     // The frame is the last one on the interpreter's own stack: it may grow there.
     PyObject** const end = reinterpret_cast<PyObject**>(frame) + FRAME_SPECIALS_SIZE +
                            code->co_nlocalsplus + code->co_stacksize;
-    if (frame->owner != FRAME_OWNED_BY_THREAD || end != state->datastack_top ||
-        end + more >= state->datastack_limit) {
+    const bool can_grow = frame->owner == FRAME_OWNED_BY_THREAD && end == state->datastack_top &&
+                          end + more < state->datastack_limit;
+    if (can_grow) {
+      state->datastack_top += more;
+    } else if (!(code->co_flags & kMakesGenerator)) {
       return false;
     }
-    state->datastack_top += more;
   }
   Py_INCREF(copy);
   frame->f_code = copy;
@@ -168,8 +170,8 @@ bool put_copy(PyThreadState* state, _PyInterpreterFrame* frame, PyCodeObject* co
   return true;
 }
 
-// A call that makes a generator does nothing else. Its frame is copied into the generator, which is
-// made in the size that the function's own code asks for.
+// A call that makes a generator does nothing else, and needs no stack. Its frame is copied into the
+// generator, which is made in the size that the function's own code asks for.
 PyObject* make_generator(PyThreadState* state, _PyInterpreterFrame* frame, PyCodeObject* code,
                          PyCodeObject* copy) {
   const int more = copy->co_stacksize - code->co_stacksize;
