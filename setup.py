@@ -92,7 +92,7 @@ setup(
     ext_modules=[
         Extension(
             "sonde._agent",
-            sources("src/capture/python/*.cpp", "src/trace/tables/writer.cpp"),
+            sources("src/capture/python/*.cpp", "src/capture/python/rewrite/*.cpp", "src/trace/tables/writer.cpp"),
             include_dirs=["src", "include"],
             extra_compile_args=FLAGS,
             extra_link_args=["-nodefaultlibs", "-lc", "-lgcc", "-Wl,-rpath,$ORIGIN"],

@@ -26,22 +26,10 @@ std::string_view base_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-std::string link_target(const std::string& path) {
-  std::string out(4096, '\0');
-  const ssize_t size = ::readlink(path.c_str(), out.data(), out.size());
-  out.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  return out;
-}
-
 // A file of the process, also where the process has another root folder, or the file was replaced.
 std::string file_of(pid_t pid, const Mapping& mapping, bool is_program) {
   if (is_program) return proc_path(pid, "exe");
-  if (!mapping.deleted) {
-    // The list names a file of another mount namespace from its own root, one of a chroot from
-    // ours.
-    std::string inside = proc_path(pid, "root") + mapping.path;
-    return ::access(inside.c_str(), F_OK) == 0 ? inside : mapping.path;
-  }
+  if (!mapping.deleted) return path_of_mapped_file(pid, mapping.path);
   char range[64];
   std::snprintf(range, sizeof range, "map_files/%llx-%llx",
                 static_cast<unsigned long long>(mapping.start),

@@ -16,12 +16,6 @@ namespace {
 
 std::string task_folder(pid_t process) { return "/proc/" + std::to_string(process) + "/task"; }
 
-std::string link_target(const std::string& path) {
-  std::array<char, 128> out;
-  const ssize_t size = ::readlink(path.c_str(), out.data(), out.size());
-  return {out.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
-}
-
 // The last number of "NSpid: 4711 17": what the thread itself sees.
 std::uint64_t innermost_id(const std::string& status, std::uint64_t fallback) {
   constexpr std::string_view kKey = "\nNSpid:";

@@ -46,4 +46,22 @@ void each_numbered(const std::string& folder, const std::function<void(std::int6
   }
 }
 
+std::string link_target(const std::string& path) {
+  std::string out(4096, '\0');
+  const ssize_t size = ::readlink(path.c_str(), out.data(), out.size());
+  out.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return out;
+}
+
+std::string path_of_mapped_file(std::int64_t pid, const std::string& name) {
+  const std::string root = "/proc/" + std::to_string(pid) + "/root";
+  const std::string folder = link_target(root);
+  if (folder.size() > 1 && name.starts_with(folder + "/")) {
+    std::string inside = root + name.substr(folder.size());
+    if (::access(inside.c_str(), F_OK) == 0) return inside;
+  }
+  std::string inside = root + name;
+  return ::access(inside.c_str(), F_OK) == 0 ? inside : name;
+}
+
 }  // namespace sonde

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "sampler/thread_stopper.hpp"
+#include "system/proc_files.hpp"
 
 namespace sonde {
 namespace {
@@ -41,7 +42,7 @@ int find_elf(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base
   int pid = 0;
   if (data && *data) pid = static_cast<int>(reinterpret_cast<std::intptr_t>(*data));
   if (pid > 0 && name[0] == '/') {
-    const std::string inside = "/proc/" + std::to_string(pid) + "/root" + name;
+    const std::string inside = path_of_mapped_file(pid, name);
     const int file = ::open(inside.c_str(), O_RDONLY | O_CLOEXEC);
     if (file >= 0) {
       *path = ::strdup(inside.c_str());
