@@ -31,7 +31,9 @@ def _set_first_path(folder: str) -> None:
 def _new_main() -> types.ModuleType:
     """An empty `__main__`, as it is when the interpreter begins."""
     module = types.ModuleType("__main__")
-    module.__dict__.update(__builtins__=__import__("builtins"), __annotations__={})
+    module.__dict__.update(__builtins__=__import__("builtins"))
+    if sys.version_info < (3, 14):
+        module.__dict__.update(__annotations__={})
     sys.modules["__main__"] = module
     return module
 

@@ -123,6 +123,8 @@ enum class OperatorScope : std::uint8_t { Forward = 0, Backward = 1, User = 2 };
 enum class AsyncKind : std::uint8_t { Task = 0, Frame = 1, Event = 2 };
 
 enum class ArgumentType : std::uint8_t { Int64 = 0, Double = 1, Name = 2 };  // Name: id of the text
+// The argument of an event that tells how many of its NVTX payloads' parts could not be read.
+inline constexpr const char* kLostPayloads = "payload lost";
 
 // 32 bytes. `word` is stored last, in one piece.
 struct Record {

@@ -1,8 +1,11 @@
 #include "capture/nvtx/ranges.hpp"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#include "capture/nvtx/payloads.hpp"
 
 namespace sonde::capture::nvtx {
 namespace {
@@ -11,6 +14,7 @@ struct Open {
   sonde_scope scope;
   Domain* domain;
   Event event;
+  sonde_arguments extended;
 };
 
 // What a thread has pushed. The first ones lie with the thread, more in memory of their own.
@@ -19,7 +23,7 @@ struct Stack {
   std::uint32_t count;
   std::uint32_t room;
 };
-constexpr std::uint32_t kFirstRoom = 64;  // a page
+constexpr std::uint32_t kFirstRoom = 64;
 __thread Stack stack;
 
 // Ranges from a start to an end, by number. 0 is no range.
@@ -27,6 +31,7 @@ struct Started {
   sonde_task task;
   Domain* domain;
   Event event;
+  sonde_arguments extended;
   std::uint64_t number;  // 0: free
 };
 constexpr std::uint64_t kMostStarted = 1 << 16;
@@ -65,7 +70,8 @@ bool grow() {
 }
 
 bool has_arguments(const Event& event) {
-  return event.category != 0 || event.has_color || event.payload_type != PayloadType::None;
+  return event.category != 0 || event.has_color || event.payload_type != PayloadType::None ||
+         event.extended;
 }
 
 void add_payload(sonde_arguments* arguments, const Event& event) {
@@ -75,6 +81,12 @@ void add_payload(sonde_arguments* arguments, const Event& event) {
   float small = 0;
   switch (event.payload_type) {
     case PayloadType::Unsigned64:
+      if (bits > INT64_MAX) {
+        char number[24];
+        snprintf(number, sizeof number, "%llu", static_cast<unsigned long long>(bits));
+        return sonde_add_text(arguments, "payload", number);
+      }
+      [[fallthrough]];
     case PayloadType::Signed64:
       return sonde_add_i64(arguments, "payload", static_cast<std::int64_t>(bits));
     case PayloadType::Unsigned32:
@@ -92,9 +104,26 @@ void add_payload(sonde_arguments* arguments, const Event& event) {
   }
 }
 
+// What has no room is counted by the recorder.
+void add_all(sonde_arguments* out, const sonde_arguments* more) {
+  for (std::uint32_t i = 0; more && i < more->count && out->count < SONDE_MAX_ARGUMENTS; ++i) {
+    out->item[out->count++] = more->item[i];
+  }
+}
+
+// Keeps what is valid during the call only.
+void keep_event(const Event& event, Event* kept, sonde_arguments* extended) {
+  *kept = event;
+  sonde_no_arguments(extended);
+  if (!event.extended) return;
+  add_all(extended, event.extended);
+  kept->extended = extended;
+}
+
 void list_arguments(const Domain& domain, const Event& event, sonde_arguments* out) {
   sonde_no_arguments(out);
   add_payload(out, event);
+  add_all(out, event.extended);
   if (event.category != 0) {
     const char* const name = category_name(domain, event.category);
     if (name) {
@@ -111,21 +140,25 @@ void list_arguments(const Domain& domain, const Event& event, sonde_arguments* o
   }
 }
 
-void close(Open& open) {
-  if (!has_arguments(open.event)) return sonde_end(&open.scope);
+void close(Open& open, const sonde_arguments* more) {
+  if (!has_arguments(open.event) && !more) return sonde_end(&open.scope);
+  // Ranges move in memory when others are closed before them.
+  if (open.event.extended) open.event.extended = &open.extended;
   sonde_arguments arguments;
   list_arguments(*open.domain, open.event, &arguments);
+  add_all(&arguments, more);
   sonde_end_with(&open.scope, &arguments);
 }
 
 void close_stack() {
-  while (stack.count > 0) close(stack.open[--stack.count]);
+  while (stack.count > 0) close(stack.open[--stack.count], nullptr);
 }
 
-void stop(Started& range) {
-  if (has_arguments(range.event)) {
+void stop(Started& range, const sonde_arguments* more) {
+  if (has_arguments(range.event) || more) {
     sonde_arguments arguments;
     list_arguments(*range.domain, range.event, &arguments);
+    add_all(&arguments, more);
     sonde_task_stop_with(&range.task, &arguments);
   } else {
     sonde_task_stop(&range.task);
@@ -141,22 +174,41 @@ int push(Domain* domain, const Event& event) {
   for (std::uint32_t i = 0; i < stack.count; ++i) depth += stack.open[i].domain == domain;
   Open& open = stack.open[stack.count++];
   open.domain = domain;
-  open.event = event;
+  keep_event(event, &open.event, &open.extended);
   sonde_begin_id(&open.scope, event.name, &domain->domain, SONDE_KIND_RANGE);
   return depth;
 }
 
-int pop(const Domain* domain) {
+namespace {
+
+int pop_one(const Domain* domain, const sonde_arguments* more) {
   // Domains nest each for itself.
   std::uint32_t at = stack.count;
   while (at > 0 && stack.open[at - 1].domain != domain) --at;
   if (at == 0) return -1;
-  close(stack.open[at - 1]);
+  close(stack.open[at - 1], more);
   int depth = 0;
   for (std::uint32_t i = 0; i + 1 < at; ++i) depth += stack.open[i].domain == domain;
   memmove(stack.open + at - 1, stack.open + at, (stack.count - at) * sizeof(Open));
   --stack.count;
   return depth;
+}
+
+void end_one(std::uint64_t number, const sonde_arguments* more) {
+  pthread_mutex_lock(&mutex);
+  Started* const range = started && number ? &started[number % kMostStarted] : nullptr;
+  if (range && range->number == number) stop(*range, more);
+  pthread_mutex_unlock(&mutex);
+}
+
+}  // namespace
+
+int pop(const Domain* domain) { return pop_one(domain, nullptr); }
+
+int pop_with(const Domain* domain, const PayloadData* payloads, std::size_t count) {
+  DecodedPayloads decoded;
+  decode_payloads(*domain, payloads, count, false, &decoded);
+  return pop_one(domain, &decoded.arguments);
 }
 
 std::uint64_t start(Domain* domain, const Event& event) {
@@ -177,7 +229,7 @@ std::uint64_t start(Domain* domain, const Event& event) {
   if (range && range->number == 0) {
     range->number = number;
     range->domain = domain;
-    range->event = event;
+    keep_event(event, &range->event, &range->extended);
     range->task.start = 0;
     if (event.name != 0) sonde_task_start(&range->task, &name, &domain->domain);
   }
@@ -185,11 +237,13 @@ std::uint64_t start(Domain* domain, const Event& event) {
   return number;
 }
 
-void end(std::uint64_t number) {
-  pthread_mutex_lock(&mutex);
-  Started* const range = started && number ? &started[number % kMostStarted] : nullptr;
-  if (range && range->number == number) stop(*range);
-  pthread_mutex_unlock(&mutex);
+void end(std::uint64_t number) { end_one(number, nullptr); }
+
+void end_with(const Domain* domain, std::uint64_t number, const PayloadData* payloads,
+              std::size_t count) {
+  DecodedPayloads decoded;
+  decode_payloads(*domain, payloads, count, false, &decoded);
+  end_one(number, &decoded.arguments);
 }
 
 void mark(Domain* domain, const Event& event) {
@@ -205,7 +259,7 @@ void close_open_ranges() {
   close_stack();
   pthread_mutex_lock(&mutex);
   for (std::uint64_t i = 0; started && i < kMostStarted && i <= latest; ++i) {
-    if (started[i].number != 0) stop(started[i]);
+    if (started[i].number != 0) stop(started[i], nullptr);
   }
   pthread_mutex_unlock(&mutex);
 }
@@ -223,7 +277,7 @@ Event named(const wchar_t* text) {
   return named(utf8);
 }
 
-Event read_event(const EventAttributes* given) {
+Event read_event(const Domain& domain, const EventAttributes* given, sonde_arguments* extended) {
   Event event{};
   if (!given || !sonde_enabled()) return event;
   // An older program's structure may be shorter; what it has not is 0.
@@ -251,11 +305,32 @@ Event read_event(const EventAttributes* given) {
   event.has_color = attributes.color_type == 1;
   event.color = attributes.color;
   // A list of payloads (NVTX 3.1) has a type of its own and is no number.
+  if (static_cast<std::int32_t>(attributes.payload_type) == kExtendedPayload) {
+    DecodedPayloads decoded;
+    const auto* const payloads = reinterpret_cast<const PayloadData*>(attributes.payload);
+    const std::int32_t count = attributes.reserved > 0 ? attributes.reserved : 0;
+    decode_payloads(domain, payloads, static_cast<std::size_t>(count), false, &decoded);
+    *extended = decoded.arguments;
+    if (extended->count > 0) event.extended = extended;
+  }
   if (attributes.reserved == 0 && attributes.payload_type >= PayloadType::Unsigned64 &&
       attributes.payload_type <= PayloadType::Float) {
     event.payload_type = attributes.payload_type;
     event.payload = attributes.payload;
   }
+  return event;
+}
+
+Event read_payloads(const Domain& domain, const PayloadData* payloads, std::size_t count,
+                    sonde_arguments* extended) {
+  Event event{};
+  if (!sonde_enabled()) return event;
+  DecodedPayloads decoded;
+  decode_payloads(domain, payloads, count, true, &decoded);
+  event = decoded.name != 0 ? Event{} : named("(no name)");
+  if (decoded.name != 0) event.name = decoded.name;
+  *extended = decoded.arguments;
+  if (extended->count > 0) event.extended = extended;
   return event;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "capture/nvtx/nvtx_abi.hpp"
+#include "capture/nvtx/payload_abi.hpp"
 #include "sonde/sonde.h"
 
 // What the handlers of libsonde_nvtx do. The law of src/capture holds here as well.
@@ -44,16 +45,26 @@ struct Event {
   bool has_color;
   PayloadType payload_type;
   std::uint64_t payload;
+  // What its extended payloads say; nullptr: nothing. Valid during the call.
+  const sonde_arguments* extended;
 };
-Event read_event(const EventAttributes* attributes);
+// `extended`: room for the arguments of its payloads.
+Event read_event(const Domain& domain, const EventAttributes* attributes,
+                 sonde_arguments* extended);
+// The event of a list of payloads without attributes.
+Event read_payloads(const Domain& domain, const PayloadData* payloads, std::size_t count,
+                    sonde_arguments* extended);
 Event named(const char* text);
 Event named(const wchar_t* text);
 
 // ranges.cpp
 int push(Domain* domain, const Event& event);
 int pop(const Domain* domain);
+int pop_with(const Domain* domain, const PayloadData* payloads, std::size_t count);
 std::uint64_t start(Domain* domain, const Event& event);
 void end(std::uint64_t range);
+void end_with(const Domain* domain, std::uint64_t range, const PayloadData* payloads,
+              std::size_t count);
 void mark(Domain* domain, const Event& event);
 // The ranges that the exiting thread, and the program, left open.
 void close_open_ranges();

@@ -1,5 +1,7 @@
 #include "import/sonde_run/record_assembler.hpp"
 
+#include <algorithm>
+
 #include <bit>
 #include <cstring>
 #include <string>
@@ -308,6 +310,13 @@ void RecordAssembler::add_waiting_argument(const Record& record) {
   const StringId key = name_of(record);
   switch (type) {
     case file::ArgumentType::Int64:
+      if (builder_.text(key) == file::kLostPayloads && static_cast<std::int64_t>(record.b) > 0) {
+        builder_.losses().add("nvtx_payloads", Severity::Warning,
+                              "Parts of NVTX payloads that could not be read, and NVTX events with "
+                              "times of their own; the argument \"payload lost\" tells where",
+                              std::min<std::uint64_t>(record.b, 1u << 20), offset_);
+      }
+      [[fallthrough]];
     case file::ArgumentType::Double:
       arguments_.push_back({key, type, record.b});
       return;
