@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/markup.hpp"
 #include "base/utf8.hpp"
 
 namespace sonde {
@@ -222,35 +223,14 @@ void append_xml_text(std::string& out, std::string_view text) {
   }
   walk(
       text,
-      [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 || c == '<' || c == '>' || c == '&' ||
-               c == '"' || c == '\'';
-      },
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || !markup_entity(c).empty(); },
       [&](std::string_view part) { out += part; },
       [&](char c) {
-        switch (c) {
-          case '<':
-            out += "&lt;";
-            break;
-          case '>':
-            out += "&gt;";
-            break;
-          case '&':
-            out += "&amp;";
-            break;
-          case '"':
-            out += "&quot;";
-            break;
-          case '\'':
-            out += "&#39;";
-            break;
-          case '\t':
-          case '\n':
-          case '\r':
-            out += ' ';
-            break;
-          default:
-            out += kReplacementCharacter;
+        if (const std::string_view entity = markup_entity(c); !entity.empty()) {
+          out += entity;
+        } else {
+          out +=
+              c == '\t' || c == '\n' || c == '\r' ? std::string_view(" ") : kReplacementCharacter;
         }
       },
       [&] { out += kReplacementCharacter; });

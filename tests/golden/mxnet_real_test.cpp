@@ -6,6 +6,7 @@
 #include "import/loader.hpp"
 #include "report/registry.hpp"
 #include "tests/support/files.hpp"
+#include "tests/support/render.hpp"
 
 namespace sonde {
 namespace {
@@ -17,11 +18,7 @@ std::string data(const std::string& name) {
 std::string report(ReportRequest request) {
   request.style = "mxnet-1.5";
   request.view = "aggregate";
-  const Result<LoadedSet> loaded = load_traces({data("train.json.gz")});
-  const Result<const ReportView*> view = find_view(request);
-  if (!loaded || !view) return loaded ? view.error().text() : loaded.error().text();
-  const Result<std::string> text = (*view)->render(loaded->traces, request);
-  return text ? *text : text.error().text();
+  return test::report(data("train.json.gz"), request);
 }
 
 TEST(MxnetReal, TheDumpGivesThePrintedTable) {

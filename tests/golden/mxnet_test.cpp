@@ -6,20 +6,12 @@
 #include "import/loader.hpp"
 #include "report/registry.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/render.hpp"
 
 namespace sonde {
 namespace {
 
-std::string report(const std::string& path, ReportRequest request) {
-  const Result<LoadedSet> loaded = load_traces({path});
-  EXPECT_TRUE(loaded.ok()) << (loaded ? "" : loaded.error().text());
-  const Result<const ReportView*> view = find_view(request);
-  EXPECT_TRUE(view.ok()) << (view ? "" : view.error().text());
-  if (!loaded || !view) return {};
-  const Result<std::string> text = (*view)->render(loaded->traces, request);
-  EXPECT_TRUE(text.ok());
-  return text ? *text : std::string();
-}
+using test::report;
 
 std::string report(const std::string& path, const std::string& style,
                    const std::string& format = "") {

@@ -9,19 +9,14 @@
 #include "tests/support/golden.hpp"
 #include "tests/support/import_text.hpp"
 #include "tests/support/pickle_file.hpp"
+#include "tests/support/render.hpp"
 #include "tests/support/small_trace.hpp"
 
 namespace sonde {
 namespace {
 
 std::string render(const TraceSet& traces, const std::string& view) {
-  ReportRequest request;
-  request.view = view;
-  request.format = "text";
-  const Result<const ReportView*> found = find_view(request);
-  if (!found) return found.error().text();
-  const Result<std::string> text = (*found)->render(traces, request);
-  return text ? *text : text.error().text();
+  return test::render(traces, view, "text");
 }
 
 TraceSet one(Trace trace, const std::string& name) {

@@ -6,6 +6,7 @@
 #include "import/loader.hpp"
 #include "report/registry.hpp"
 #include "tests/support/files.hpp"
+#include "tests/support/render.hpp"
 
 namespace sonde {
 namespace {
@@ -16,11 +17,7 @@ std::string data(const std::string& name) {
 
 std::string report(const std::string& file, ReportRequest request) {
   request.style = "paddle";
-  const Result<LoadedSet> loaded = load_traces({data(file)});
-  const Result<const ReportView*> view = find_view(request);
-  if (!loaded || !view) return loaded ? "no such view" : loaded.error().text();
-  const Result<std::string> text = (*view)->render(loaded->traces, request);
-  return text ? *text : text.error().text();
+  return test::report(data(file), request);
 }
 
 TEST(PaddleReal, TheDumpGivesThePrintedSummary) {

@@ -10,20 +10,14 @@
 #include "report/registry.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/paddle_traces.hpp"
+#include "tests/support/render.hpp"
 
 namespace sonde {
 namespace {
 
 std::string report(const std::string& path, ReportRequest request = {}) {
   request.style = "paddle";
-  const Result<LoadedSet> loaded = load_traces({path});
-  EXPECT_TRUE(loaded.ok()) << (loaded ? "" : loaded.error().text());
-  const Result<const ReportView*> view = find_view(request);
-  EXPECT_TRUE(view.ok()) << (view ? "" : view.error().text());
-  if (!loaded || !view) return {};
-  const Result<std::string> text = (*view)->render(loaded->traces, request);
-  EXPECT_TRUE(text.ok());
-  return text ? *text : std::string();
+  return test::report(path, request);
 }
 
 std::string data(const std::string& name) { return std::string(SONDE_TEST_DATA) + "/" + name; }

@@ -6,9 +6,12 @@
 #include "import/loader.hpp"
 #include "report/registry.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/render.hpp"
 
 namespace sonde {
 namespace {
+
+using test::render;
 
 TraceSet load(const std::string& name) {
   Result<LoadedSet> loaded = load_traces({std::string(SONDE_TEST_DATA) + "/profiles/" + name});
@@ -17,19 +20,6 @@ TraceSet load(const std::string& name) {
   // The path depends on the machine.
   for (NamedTrace& named : loaded->traces) named.path = name;
   return std::move(loaded->traces);
-}
-
-std::string render(const TraceSet& traces, const std::string& view, const std::string& format,
-                   const std::string& sort = {}) {
-  ReportRequest request;
-  request.view = view;
-  request.format = format;
-  request.sort = sort;
-  const Result<const ReportView*> found = find_view(request);
-  EXPECT_TRUE(found.ok()) << (found ? "" : found.error().text());
-  if (!found) return {};
-  const Result<std::string> text = (*found)->render(traces, request);
-  return text ? *text : text.error().text();
 }
 
 class EachProfile : public ::testing::TestWithParam<std::string> {};

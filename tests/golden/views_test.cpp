@@ -4,10 +4,13 @@
 #include "report/info.hpp"
 #include "report/registry.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/render.hpp"
 #include "tests/support/small_trace.hpp"
 
 namespace sonde {
 namespace {
+
+using test::render;
 
 const std::vector<std::pair<std::string, std::string>> kFormats = {
     {"text", "txt"}, {"json", "json"}, {"csv", "csv"}, {"markdown", "md"}};
@@ -23,22 +26,6 @@ TraceSet two_ranks() {
   set.push_back(testing::named(testing::small_trace(0), "w0"));
   set.push_back(testing::named(testing::small_trace(1), "w1"));
   return set;
-}
-
-std::string render(const TraceSet& traces, ReportRequest request) {
-  const Result<const ReportView*> view = find_view(request);
-  EXPECT_TRUE(view.ok()) << (view ? "" : view.error().text());
-  if (!view) return {};
-  const Result<std::string> text = (*view)->render(traces, request);
-  EXPECT_TRUE(text.ok());
-  return text ? *text : std::string();
-}
-
-std::string render(const TraceSet& traces, const std::string& view, const std::string& format) {
-  ReportRequest request;
-  request.view = view;
-  request.format = format;
-  return render(traces, request);
 }
 
 class EachView : public ::testing::TestWithParam<std::string> {};

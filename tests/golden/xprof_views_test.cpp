@@ -13,10 +13,13 @@
 #include "import/loader.hpp"
 #include "report/registry.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/render.hpp"
 #include "tests/support/small_trace.hpp"
 
 namespace sonde {
 namespace {
+
+using test::render;
 
 using simdjson::dom::element;
 
@@ -196,16 +199,6 @@ TEST(XprofViews, MemoryProfileOfJaxOnAGpu) {
     live += allocation.allocated * static_cast<std::int64_t>(allocation.count);
   EXPECT_EQ(live + profiles[0].unexplained, profiles[0].peak.heap);
   EXPECT_EQ(live, 5767168 + 2 * 2097152);
-}
-
-std::string render(const TraceSet& traces, const std::string& view, const std::string& format) {
-  ReportRequest request;
-  request.view = view;
-  request.format = format;
-  const Result<const ReportView*> found = find_view(request);
-  EXPECT_TRUE(found.ok());
-  const Result<std::string> text = (*found)->render(traces, request);
-  return text ? *text : std::string();
 }
 
 class EachXprofView : public ::testing::TestWithParam<std::string> {};

@@ -5,9 +5,8 @@
 #include <filesystem>
 #include <string>
 
-#include "import/loader.hpp"
-#include "report/registry.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/render.hpp"
 #include "trace/builder.hpp"
 
 // What the tests of the styles of Python's profilers share.
@@ -45,13 +44,6 @@ inline NamedTrace made(TraceBuilder& builder) {
   out.path = "made";
   out.trace = builder.finish();
   return out;
-}
-
-inline std::string render(const TraceSet& traces, ReportRequest request) {
-  const Result<const ReportView*> view = find_view(request);
-  if (!view) return view.error().text();
-  const Result<std::string> text = (*view)->render(traces, request);
-  return text ? *text : text.error().text();
 }
 
 inline ReportRequest in_style(const std::string& style, const std::string& view = {}) {

@@ -9,7 +9,6 @@
 #include "import/piece.hpp"
 #include "tests/support/export_text.hpp"
 #include "tests/support/same_trace.hpp"
-#include "trace/builder.hpp"
 
 namespace sonde::test {
 
@@ -99,13 +98,6 @@ inline std::vector<Wanted> some_pieces() {
           {0.2, 0.6, false, {SliceKind::Operator, SliceKind::Runtime}, false},
           {0, 0, false, {SliceKind::Kernel, SliceKind::Memcpy}, false},
           {0, 0, false, {SliceKind::Runtime, SliceKind::Kernel}, true}};
-}
-
-inline Trace load_or_fail(const std::string& path) {
-  Result<Trace> trace = load_trace(path);
-  if (trace) return std::move(*trace);
-  ADD_FAILURE() << trace.error().text();
-  return TraceBuilder().finish();
 }
 
 }  // namespace sonde::test

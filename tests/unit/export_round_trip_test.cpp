@@ -15,6 +15,7 @@
 #include "tests/support/export_text.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/import_text.hpp"
+#include "tests/support/load.hpp"
 #include "tests/support/rich_trace.hpp"
 #include "tests/support/trace_text.hpp"
 #include "trace/filter.hpp"
@@ -23,20 +24,9 @@ namespace sonde {
 namespace {
 
 using test::export_text;
+using test::load_or_fail;
+using test::test_data;
 using test::text_difference;
-
-Trace load_or_fail(const std::string& path) {
-  Result<Trace> trace = load_trace(path);
-  if (!trace) {
-    ADD_FAILURE() << trace.error().text();
-    return TraceBuilder().finish();
-  }
-  return std::move(*trace);
-}
-
-Trace test_data(const std::string& name) {
-  return load_or_fail(std::string(SONDE_TEST_DATA) + "/" + name);
-}
 
 // What the reader finds in what the exporter wrote; the format is recognised anew.
 Trace through(std::string_view format, const Trace& trace) {

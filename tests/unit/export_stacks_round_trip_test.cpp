@@ -12,23 +12,14 @@
 #include "import/loader.hpp"
 #include "tests/support/export_text.hpp"
 #include "tests/support/files.hpp"
+#include "tests/support/load.hpp"
 #include "tests/support/rich_trace.hpp"
 
 namespace sonde {
 namespace {
 
-Trace load_or_fail(const std::string& path) {
-  Result<Trace> trace = load_trace(path);
-  if (!trace) {
-    ADD_FAILURE() << trace.error().text();
-    return TraceBuilder().finish();
-  }
-  return std::move(*trace);
-}
-
-Trace test_data(const std::string& name) {
-  return load_or_fail(std::string(SONDE_TEST_DATA) + "/" + name);
-}
+using test::load_or_fail;
+using test::test_data;
 
 Trace through(std::string_view format, const std::string& name, const Trace& trace,
               const std::string& weight = {}) {

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tests/support/files.hpp"
+#include "tests/support/load.hpp"
 #include "tests/support/random_events.hpp"
 #include "tests/support/same_piece.hpp"
 #include "tests/support/sonde_file.hpp"

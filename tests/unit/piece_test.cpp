@@ -10,6 +10,7 @@
 
 #include "tests/support/export_text.hpp"
 #include "tests/support/files.hpp"
+#include "tests/support/load.hpp"
 #include "tests/support/rich_trace.hpp"
 #include "tests/support/same_piece.hpp"
 #include "tests/support/sonde_file.hpp"

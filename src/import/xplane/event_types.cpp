@@ -3,25 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "trace/tensorflow_names.hpp"
+
 namespace sonde {
 namespace {
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_node_name(std::string_view text) {
-  if (text.empty() || !(is_letter(text[0]) || is_digit(text[0]) || text[0] == '.')) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return is_letter(c) || is_digit(c) ||
-           std::string_view("_./>-").find(c) != std::string_view::npos;
-  });
-}
-
-bool is_op_type(std::string_view text) {
-  if (text.empty() || !((text[0] >= 'A' && text[0] <= 'Z') || text[0] == '_')) return false;
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
-}
 
 // "cuLaunchKernel" with "cu" but not "cudaLaunchKernel".
 bool is_call_of(std::string_view name, std::string_view prefix) {

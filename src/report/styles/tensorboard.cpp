@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/markup.hpp"
 #include "report/styles/tensorboard_parts.hpp"
 
 namespace sonde {
@@ -24,24 +25,10 @@ void write_column(JsonWriter& json, std::string_view type, std::string_view name
 std::string escape_html(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
+    if (const std::string_view entity = markup_entity(c); !entity.empty()) {
+      out += entity;
+    } else {
+      out += c;
     }
   }
   return out;

@@ -4,15 +4,13 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/framework_ops.hpp"
 #include "analysis/trace_facts.hpp"
-#include "report/views/rows.hpp"
+#include "report/views/op_rows.hpp"
 
 namespace sonde {
 namespace {
 
 constexpr std::size_t kSensibleRows = 25;
-constexpr double kGib = 1024.0 * 1024 * 1024;
 
 FrameworkOps collect(RunTraces traces) {
   FrameworkOps out;
@@ -27,36 +25,11 @@ FrameworkOps collect(RunTraces traces) {
     for (const FrameworkOp& op : ops.ops) {
       const auto [at, fresh] = rows.try_emplace({op.on_device, op.type, op.name}, op);
       if (fresh) continue;
-      at->second.occurrences += op.occurrences;
-      at->second.total += op.total;
-      at->second.self += op.self;
-      at->second.flops += op.flops;
-      at->second.bytes += op.bytes;
+      add_sums(at->second, op);
     }
   }
   for (auto& [key, op] : rows) out.ops.push_back(op);
   return out;
-}
-
-double average(Picos time, std::uint64_t occurrences) {
-  return occurrences == 0 ? 0 : static_cast<double>(time) / static_cast<double>(occurrences);
-}
-
-void sort_rows(std::vector<FrameworkOp>& rows, const std::string& key) {
-  if (key == "total") {
-    sort_descending(rows, [](const FrameworkOp& r) { return r.total; });
-  } else if (key == "occurrences") {
-    sort_descending(rows, [](const FrameworkOp& r) { return r.occurrences; });
-  } else if (key == "average") {
-    sort_descending(rows, [](const FrameworkOp& r) { return average(r.total, r.occurrences); });
-  } else if (key != "name") {
-    sort_descending(rows, [](const FrameworkOp& r) { return r.self; });
-  }
-}
-
-Cell rate_cell(double amount, Picos time, double unit) {
-  if (!(amount > 0) || time <= 0) return Cell();
-  return amount / (static_cast<double>(time) * 1e-12) / unit;
 }
 
 }  // namespace
@@ -68,7 +41,7 @@ const std::vector<std::string>& framework_ops_sort_keys() {
 
 Document framework_ops_view(RunTraces traces, const ReportRequest& request) {
   FrameworkOps ops = collect(traces);
-  sort_rows(ops.ops, request.sort);
+  sort_ops(ops.ops, request.sort);
   // Shares are of the time on host or device, as it was or with the idle time in it.
   Block block;
   block.id = "framework_ops";

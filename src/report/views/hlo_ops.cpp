@@ -3,14 +3,12 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/framework_ops.hpp"
-#include "report/views/rows.hpp"
+#include "report/views/op_rows.hpp"
 
 namespace sonde {
 namespace {
 
 constexpr std::size_t kSensibleRows = 25;
-constexpr double kGib = 1024.0 * 1024 * 1024;
 
 HloOps collect(RunTraces traces) {
   HloOps out;
@@ -24,39 +22,12 @@ HloOps collect(RunTraces traces) {
     for (const HloOp& op : ops.ops) {
       const auto [at, fresh] = rows.try_emplace({op.program, op.name}, op);
       if (fresh) continue;
-      at->second.occurrences += op.occurrences;
-      at->second.total += op.total;
-      at->second.self += op.self;
-      at->second.flops += op.flops;
+      add_sums(at->second, op);
       at->second.model_flops += op.model_flops;
-      at->second.bytes += op.bytes;
     }
   }
   for (auto& [key, op] : rows) out.ops.push_back(std::move(op));
   return out;
-}
-
-double average(Picos time, std::uint64_t occurrences) {
-  return occurrences == 0 ? 0 : static_cast<double>(time) / static_cast<double>(occurrences);
-}
-
-void sort_rows(std::vector<HloOp>& rows, const std::string& key) {
-  if (key == "total") {
-    sort_descending(rows, [](const HloOp& r) { return r.total; });
-  } else if (key == "occurrences") {
-    sort_descending(rows, [](const HloOp& r) { return r.occurrences; });
-  } else if (key == "average") {
-    sort_descending(rows, [](const HloOp& r) { return average(r.total, r.occurrences); });
-  } else if (key == "flops") {
-    sort_descending(rows, [](const HloOp& r) { return r.flops; });
-  } else if (key != "name") {
-    sort_descending(rows, [](const HloOp& r) { return r.self; });
-  }
-}
-
-Cell rate_cell(double amount, Picos time, double unit) {
-  if (!(amount > 0) || time <= 0) return Cell();
-  return amount / (static_cast<double>(time) * 1e-12) / unit;
 }
 
 }  // namespace
@@ -69,7 +40,7 @@ const std::vector<std::string>& hlo_ops_sort_keys() {
 
 Document hlo_ops_view(RunTraces traces, const ReportRequest& request) {
   HloOps ops = collect(traces);
-  sort_rows(ops.ops, request.sort);
+  sort_ops(ops.ops, request.sort);
   Block block;
   block.id = "hlo_ops";
   block.when_empty = "No operations of compiled programs (XLA) in this trace.";
