@@ -342,7 +342,7 @@ Error nothing_there(const Trace& trace, const std::string& weight) {
             "the trace holds no stacks: neither samples nor slices, calls or allocations",
             {},
             {},
-            {}};
+            "'sonde info' tells what it holds"};
   }
   return {
       ErrorCode::UsageError, "the trace has no weight '" + weight + "'", {}, {}, "it has " + known};

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/format.hpp"
+#include "base/write_error.hpp"
 #include "cli/output.hpp"
 #include "cli/process_argument.hpp"
 #include "cli/run_folder_writer.hpp"
@@ -131,14 +132,14 @@ int AttachCommand::run() {
   SamplerOptions sampling = sampler_options(static_cast<double>(rate_), !no_stop_, native_);
   sampling.children = !no_children_;
   Totals totals;
-  std::string write_error;
+  int write_failure = 0;
   PythonSampler sampler(
       *process, sampling,
       [&](const PythonProcess& found) -> std::unique_ptr<ProcessSink> {
         auto file = std::make_unique<CountedFile>(
             found, sampling, SampleFileOptions{folder->full_path(), *max_bytes, idle_}, totals);
         if (file->error() == 0) return file;
-        write_error = ::strerror(file->error());
+        write_failure = file->error();
         return nullptr;
       },
       [](const Error& error) { print_warning(error.text()); });
@@ -147,9 +148,9 @@ int AttachCommand::run() {
     print_error(error->text());
     return kExitFailure;
   }
-  if (!write_error.empty()) {
+  if (write_failure != 0) {
     folder->remove();
-    print_error(fmt::format("{}: cannot write samples: {}", folder->path(), write_error));
+    print_error(write_error("cannot write samples", folder->path(), write_failure).text());
     return kExitFailure;
   }
 

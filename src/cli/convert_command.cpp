@@ -7,8 +7,8 @@ CommandInfo ConvertCommand::info() const {
   info.name = "convert";
   info.description = "write a trace file in the format that another file's name asks for";
   info.details =
-      "Reads A, whose format is recognised by its content, and writes B, whose format follows from "
-      "its name.\n\n" +
+      "Reads INPUT, whose format is recognised by its content, and writes OUTPUT, whose format "
+      "follows from its name.\n\n" +
       exporters_text();
   info.examples = {
       {"sonde convert trace.json.gz trace.pftrace", "from PyTorch to Perfetto"},
@@ -18,10 +18,10 @@ CommandInfo ConvertCommand::info() const {
 }
 
 void ConvertCommand::define(Options& options) {
-  Option& input = options.positional(input_, "A", "the file to read, or - for standard input");
+  Option& input = options.positional(input_, "INPUT", "the file to read, or - for standard input");
   input.required = true;
   input.hint = ValueHint::File;
-  Option& output = options.positional(output_, "B", "the file to write");
+  Option& output = options.positional(output_, "OUTPUT", "the file to write");
   output.required = true;
   output.hint = ValueHint::File;
   job_.define_looks(options);

@@ -178,6 +178,11 @@ Result<ExportNotes> write_trace(const NamedFormat& format, const ExportInput& in
   Result<ExportNotes> notes = ExportNotes{};
   if (exporter.write_file != nullptr && format.packing == Packing::None) {
     notes = exporter.write_file(input, output.scratch());
+    if (!notes) {
+      Error error = notes.error();
+      if (error.path == output.scratch()) error.path = output.shown();
+      return error;
+    }
   } else if (exporter.write_file != nullptr) {
     notes = write_packed_file(exporter, input, format.packing, file, output.scratch());
   } else {

@@ -7,7 +7,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+
+#include "base/write_error.hpp"
 
 namespace sonde {
 
@@ -37,9 +38,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
   return output;
 }
 
-Error OutputFile::cannot_write(int code) const {
-  return {ErrorCode::IoError, std::string("cannot write: ") + std::strerror(code), shown_, {}, {}};
-}
+Error OutputFile::cannot_write(int code) const { return write_error("cannot write", shown_, code); }
 
 OutputFile::~OutputFile() {
   if (own_ && file_ >= 0) ::close(file_);

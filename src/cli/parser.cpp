@@ -52,7 +52,8 @@ Result<bool> store(const Slot& slot) {
   }
   const std::string& value = slot.values.back();
   const std::string name = option.positional ? option.flags : option.long_name();
-  const std::string what = plain_word(name);
+  // "--to" alone says nothing of what it takes.
+  const std::string what = option.value == "FORMAT" ? "format" : plain_word(name);
   if (auto* const* text = std::get_if<std::string*>(&option.target)) {
     const bool known =
         std::find(option.choices.begin(), option.choices.end(), value) != option.choices.end();

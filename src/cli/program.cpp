@@ -68,19 +68,24 @@ Error start_error(const std::string& program, int code, int& status) {
   std::string hint;
   struct stat info {};
   const bool is_path = program.find('/') != std::string::npos;
+  const bool is_python = program.ends_with(".py");
   const bool there = is_path && ::stat(program.c_str(), &info) == 0;
   if (code == ENOENT && there) {
     status = 126;
     reason = "cannot be run: the interpreter that it names is not there";
+    hint = "look at its first line (#!)";
   } else if (code == ENOENT) {
     reason = is_path ? "no such program" : "no such program in $PATH";
     hint = "check the spelling";
-    if (!is_path && ::access(program.c_str(), F_OK) == 0) hint = "did you mean ./" + program + "?";
+    if (!is_path && ::access(program.c_str(), F_OK) == 0) {
+      hint = (is_python ? "did you mean python3 " : "did you mean ./") + program + "?";
+    }
   } else if (code == EACCES && there && S_ISDIR(info.st_mode)) {
     reason = "is a folder";
+    hint = "name a program in it";
   } else if (code == EACCES) {
     reason = "is not executable";
-    if (there) hint = "chmod +x " + program;
+    if (there) hint = is_python ? "did you mean python3 " + program + "?" : "chmod +x " + program;
   }
   return {ErrorCode::IoError, reason, program, {}, hint};
 }

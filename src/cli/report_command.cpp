@@ -57,7 +57,7 @@ Result<bool> ReportCommand::keep_asked(TraceSet& traces) const {
                                 : "no process '" + process_ + "' in what was read",
                {},
                {},
-               "there are " + known};
+               "there is " + known};
 }
 
 CommandInfo ReportCommand::info() const {

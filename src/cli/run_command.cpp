@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "base/write_error.hpp"
 #include "cli/output.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/usage.hpp"
@@ -94,7 +95,7 @@ ProgramEnd RunCommand::record(Program& program, const RunFolderWriter& folder) c
   const int failed = folder.write_end(end.exit_code, end.signal) ? 0 : errno;
   program.restore_signals();
   if (failed != 0) {
-    print_warning(fmt::format("{}: cannot write run.json: {}", folder.path(), ::strerror(failed)));
+    print_warning(write_error("cannot write run.json", folder.path(), failed).text());
   }
   for (const std::string& note : sampler.notes()) print_warning(note);
   return end;

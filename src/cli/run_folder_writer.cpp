@@ -11,6 +11,7 @@
 
 #include "base/format.hpp"
 #include "base/json_writer.hpp"
+#include "base/write_error.hpp"
 #include "import/sonde_run/run_folder.hpp"
 #include "sonde_version.hpp"
 #include "system/machine.hpp"
@@ -86,9 +87,9 @@ Result<RunFolderWriter> RunFolderWriter::begin(const std::string& path,
                                                bool force) {
   Result<RunFolderWriter> out = make(path, command, force);
   if (!out || out->write(std::nullopt, std::nullopt)) return out;
-  const std::string reason = std::string("cannot write run.json: ") + std::strerror(errno);
+  const Error error = write_error("cannot write run.json", out->path(), errno);
   out->remove();
-  return Error{ErrorCode::IoError, reason, out->path(), {}, {}};
+  return error;
 }
 
 Result<RunFolderWriter> RunFolderWriter::make(const std::string& path,

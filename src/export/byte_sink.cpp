@@ -5,7 +5,8 @@
 #include <zstd.h>
 
 #include <cerrno>
-#include <cstring>
+
+#include "base/write_error.hpp"
 
 namespace sonde {
 namespace {
@@ -110,8 +111,7 @@ std::optional<Error> FileSink::write(std::string_view bytes) {
     if (written < 0) {
       if (errno == EINTR) continue;
       reader_left_ = errno == EPIPE;
-      return Error{
-          ErrorCode::IoError, std::string("cannot write: ") + std::strerror(errno), path_, {}, {}};
+      return write_error("cannot write", path_, errno);
     }
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }

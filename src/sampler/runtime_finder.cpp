@@ -156,6 +156,7 @@ Error no_access(pid_t pid, int code) {
   if (code == ESRCH || code == ENOENT) {
     out.code = ErrorCode::NotFound;
     out.reason = process + " is not there";
+    out.hint = "it has ended, or lives in another container: 'pgrep -af python' shows what runs";
     return out;
   }
   out.code = ErrorCode::NoPermission;

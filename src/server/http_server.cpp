@@ -136,7 +136,7 @@ bool is_host_allowed(std::string_view header, std::string_view bound) {
 Result<int> serve(const ServeOptions& options) {
   std::error_code failed;
   if (!std::filesystem::exists(options.log_folder, failed)) {
-    return Error{ErrorCode::NotFound, "no such folder", options.log_folder, {}, {}};
+    return Error{ErrorCode::NotFound, "no such folder", options.log_folder, {}, "check the path"};
   }
   if (options.port < 0 || options.port > 65535) {
     return Error{ErrorCode::UsageError, "the port must be a number from 0 to 65535", {}, {}, {}};

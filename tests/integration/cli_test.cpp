@@ -154,14 +154,20 @@ TEST_F(Cli, WritesToAFileWholeOrNotAtAll) {
   const std::string nowhere = path("no/such/folder/out.txt");
   const ProcessResult unwritable = sonde({"report", kTrace, "-o", nowhere});
   EXPECT_EQ(unwritable.status, 1);
-  EXPECT_EQ(unwritable.err, "sonde: " + nowhere + ": cannot write: No such file or directory\n");
+  EXPECT_EQ(unwritable.err,
+            "sonde: " + nowhere +
+                ": cannot write: No such file or directory (make the folder first, or choose "
+                "another one)\n");
 }
 
 TEST_F(Cli, AFullDiskIsToldAndAReaderThatLeavesIsNot) {
   const std::string quoted = "'" + kBinary + "' report '" + kTrace + "' --view operators --limit 0";
   const ProcessResult full = run_process({"sh", "-c", quoted + " > /dev/full"});
   EXPECT_EQ(full.status, 1);
-  EXPECT_EQ(full.err, "sonde: standard output: cannot write: No space left on device\n");
+  EXPECT_EQ(full.err,
+            "sonde: standard output: cannot write: No space left on device (make room, or write "
+            "somewhere "
+            "else)\n");
 
   const ProcessResult left =
       run_process({"bash", "-c", quoted + " | head -c 10 > /dev/null; echo ${PIPESTATUS[0]}"});

@@ -34,7 +34,7 @@ TEST(ExportCommand, WrongUsageIsExit2AndOneLine) {
   const ScratchFolder folder;
   const std::string odd = (folder.path() / "out.xyz").string();
   const std::vector<Case> cases = {
-      {{"export", kTrace, "--to", "perfeto"}, "unknown to 'perfeto'; did you mean 'perfetto'?"},
+      {{"export", kTrace, "--to", "perfeto"}, "unknown format 'perfeto'; did you mean 'perfetto'?"},
       {{"export", kTrace}, "say what to write: --to FORMAT, or a name with -o"},
       {{"export", kTrace, "-o", odd},
        "'" + odd + "' does not tell a format; known are .json, .pftrace"},
@@ -110,7 +110,10 @@ TEST(ExportCommand, AFullDiskIsToldAReaderThatLeavesIsNotAndOldFilesStay) {
   const std::string quoted = "'" + kBinary + "' export '" + kTrace + "' --to ";
   const ProcessResult full = run_process({"sh", "-c", quoted + "chrome > /dev/full"});
   EXPECT_EQ(full.status, 1);
-  EXPECT_EQ(full.err, "sonde: standard output: cannot write: No space left on device\n");
+  EXPECT_EQ(full.err,
+            "sonde: standard output: cannot write: No space left on device (make room, or write "
+            "somewhere "
+            "else)\n");
   const ProcessResult packed = run_process({"sh", "-c", quoted + "pprof -o /dev/full"});
   EXPECT_EQ(packed.status, 1) << packed.err;
   const ProcessResult left =
@@ -125,7 +128,8 @@ TEST(ExportCommand, AFullDiskIsToldAReaderThatLeavesIsNotAndOldFilesStay) {
   EXPECT_EQ(failed.status, 1);
   EXPECT_NE(
       failed.err.find(
-          "sonde: the trace holds no stacks: neither samples nor slices, calls or allocations\n"),
+          "sonde: the trace holds no stacks: neither samples nor slices, calls or allocations "
+          "('sonde info' tells what it holds)\n"),
       std::string::npos)
       << failed.err;
   EXPECT_EQ(read_bytes(old), "old");

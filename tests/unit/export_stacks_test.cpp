@@ -110,7 +110,8 @@ TEST(ExportStacks, AnEmptyTraceIsToldApart) {
   for (const char* format :
        {"collapsed", "flamegraph", "speedscope", "pprof", "callgrind", "pstats", "dot"}) {
     EXPECT_EQ(export_text(format, empty).error,
-              "the trace holds no stacks: neither samples nor slices, calls or allocations")
+              "the trace holds no stacks: neither samples nor slices, calls or allocations ('sonde "
+              "info' tells what it holds)")
         << format;
   }
 }

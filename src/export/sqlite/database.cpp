@@ -104,7 +104,9 @@ void Database::fail(const char* what) {
             std::string(what) + ": " + (handle_ != nullptr ? sqlite3_errmsg(handle_) : "no memory"),
             path_,
             {},
-            {}};
+            handle_ != nullptr && sqlite3_errcode(handle_) == SQLITE_FULL
+                ? "make room, or write somewhere else"
+                : ""};
 }
 
 void Database::run(std::string_view sql) {
