@@ -44,7 +44,7 @@ std::string bash_values(const Option& option, const CommandList& commands) {
     case ValueHint::Folder:
       return "COMPREPLY=($(compgen -d -- \"$current\"))";
     case ValueHint::Command:
-      return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$current\"))",
+      return fmt::format("COMPREPLY=($(compgen -W '{} formats' -- \"$current\"))",
                          join(command_names(commands), " "));
     case ValueHint::None:
       break;
@@ -74,7 +74,7 @@ std::string zsh_values(const Option& option, const CommandList& commands) {
     case ValueHint::Folder:
       return "_files -/";
     case ValueHint::Command:
-      return "(" + join(command_names(commands), " ") + ")";
+      return "(" + join(command_names(commands), " ") + " formats)";
     case ValueHint::None:
       break;
   }

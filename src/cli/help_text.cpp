@@ -73,17 +73,18 @@ std::string program_help(const CommandList& commands) {
   out += "\nOptions:\n";
   out += entry("-h, --help", "show this text");
   out += entry("-V, --version", "show the version");
-  out +=
-      "\n'sonde help COMMAND' tells more about a command, 'sonde help formats' what can be read. "
-      "Start with: sonde report TRACE\n";
+  out += "\n" +
+         wrap_text(
+             "'sonde help COMMAND' tells more about a command, 'sonde help formats' what can be "
+             "read. Start with 'sonde run -- PROGRAM' or 'sonde report TRACE'.",
+             kWidth, "");
   return out;
 }
 
 std::string formats_help() {
   std::string out =
       "Formats that Sonde reads, plain or packed with gzip or zstd, from files, folders and "
-      "standard input. A "
-      "format is known by its content, never by its name.\n\n";
+      "standard input. A format is known by its content, never by its name.";
   out = wrap_text(out, kWidth, "") + "\n";
   for (const Importer& importer : importers()) {
     if (importer.refuses) continue;

@@ -39,10 +39,12 @@ void add_word(std::optional<std::string>& list, std::string_view word) {
 }  // namespace
 
 void RunMemory::define(Options& options) {
-  options.text(memory_, "--memory", "WHAT",
-               "curve (memory over time, which is always recorded), lines (what each line "
-               "allocates), objects (objects by type at the start, the peak and the end of a "
-               "Python program); several with commas");
+  options
+      .text(memory_, "--memory", "WHAT",
+            "curve (memory over time, which is always recorded), lines (what each line "
+            "allocates), objects (objects by type at the start, the peak and the end of a "
+            "Python program); several with commas")
+      .choices = {"curve", "lines", "objects"};
   options.flag(exact_, "--memory-exact", "with --memory lines: every allocation, not samples");
   Option& gap = options.text(gap_, "--memory-gap", "SIZE",
                              "with --memory lines: bytes from one sample to the next, on average");
@@ -87,7 +89,7 @@ std::optional<Error> RunMemory::apply(Program::Environment& environment) const {
                    fmt::format("{} is not beside sonde, and --memory lines needs it", kLibrary),
                    {},
                    std::nullopt,
-                   "install Sonde again"};
+                   "build all of Sonde, or install it again"};
     }
     // Preloaded libraries are parted by colons and blanks.
     if (library->string().find_first_of(": ") != std::string::npos) {

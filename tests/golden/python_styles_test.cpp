@@ -31,8 +31,7 @@ TEST(PythonStyles, ATraceWithoutTheDataIsToldHowToRecordIt) {
       {"pprofile",
        "made: has no costs of lines (record them with: sonde run --python line -- python3 SCRIPT)"},
       {"memory_profiler",
-       "made: has no memory of lines (record them with: sonde run --python line "
-       "--memory lines -- python3 SCRIPT)"},
+       "made: has no memory of lines (record it with: python3 -m sonde --memory lines SCRIPT)"},
       {"pympler",
        "made: has no snapshots of objects (record them with: sonde run --memory objects "
        "-- python3 SCRIPT)"},

@@ -270,6 +270,9 @@ TEST_F(RunCommandTest, AProgramThatCannotBeStartedLeavesNothingBehind) {
   EXPECT_EQ(missing.err,
             "sonde: no-such-program-here: no such program in $PATH (check the spelling)\n");
   EXPECT_TRUE(is_empty());
+  const std::string python = folder_.write("train.py", "pass\n");
+  EXPECT_NE(sonde({"run", "--", python}).err.find("(did you mean python3 " + python + "?)"),
+            std::string::npos);
   const std::string plain = folder_.write("plain", "text");
   const ProcessResult denied = sonde({"run", "--", plain});
   EXPECT_EQ(denied.status, 126);

@@ -59,7 +59,9 @@ Result<std::string> memory_profiler_text(const NamedTrace& named, int precision)
   SourceFiles files;
   const LineMemory memory = line_memory(named.trace, files);
   if (memory.functions.empty()) {
-    return nothing_to_show(named.path, "memory of lines", "--python line --memory lines");
+    Error error = nothing_to_show(named.path, "memory of lines", "");
+    error.hint = "record it with: python3 -m sonde --memory lines SCRIPT";
+    return error;
   }
   std::string out;
   for (const LineMemory::Function& function : memory.functions) {
