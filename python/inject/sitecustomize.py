@@ -132,7 +132,7 @@ class _TorchWatch:
 class _GpuWatch:
     """Has CUDA's calls recorded with the lines that make them, when a program imports something that makes such calls."""
 
-    NAMES = frozenset(("cuda", "cupy", "jax", "jaxlib", "numba", "pycuda", "triton"))
+    NAMES = frozenset(("cuda", "cupy", "numba", "pycuda", "triton"))
 
     def __init__(self, package):
         self.package = package

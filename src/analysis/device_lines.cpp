@@ -13,6 +13,8 @@ namespace sonde {
 namespace {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
+// Deeper than any program calls; what lies further out has no share in the totals.
+constexpr std::size_t kDeepest = 4096;
 
 // A frame of the program, and what was launched right there.
 struct Frame {
@@ -38,6 +40,11 @@ bool split_name(std::string_view name, Frame& out) {
   out.function = name.substr(behind + 3);
   return true;
 }
+
+struct Place {
+  std::uint32_t frame = kNone;
+  bool backward = false;
+};
 
 // The work of one trace by frame.
 class TraceFrames {
@@ -79,6 +86,7 @@ class TraceFrames {
   }
 
   SliceId forward_of(SliceId slice) const {
+    if (!is_host_operator(slices_.kind(slice))) return {};
     const SliceId forward = trace_.forward_to_backward().source(slice);
     if (forward.valid()) return forward;
     const SliceId* const node = nodes_.find(slice.value);
@@ -88,31 +96,52 @@ class TraceFrames {
   void add(SliceId work) {
     const SliceId launch = trace_.launch_to_device().source(work);
     if (!launch.valid()) return;
-    bool backward = false;
-    std::uint32_t at = kNone;
-    // The innermost word on it, from the call outward; a forward operator has the last one.
-    for (SliceId slice = launch; slice.valid(); slice = slices_.parent(slice)) {
-      const SliceId forward = forward_of(slice);
-      const std::uint32_t ran_forward = forward.valid() ? place_around(forward) : kNone;
-      if (ran_forward != kNone) {
-        at = ran_forward;
-        backward = true;
-        break;
-      }
-      if (at == kNone) at = place_at(slice);
-    }
-    if (at == kNone) return;
-    Frame& frame = frames_[at];
+    const Place place = place_of(launch);
+    if (place.frame == kNone) return;
+    Frame& frame = frames_[place.frame];
     const Nanos time = slices_.duration(work);
     frame.time += time;
-    if (backward) frame.backward += time;
+    if (place.backward) frame.backward += time;
     ++frame.work;
   }
 
+  // What is told innermost; but where something around it goes back on a forward operator, the
+  // place of that one. Each slice is looked at once.
+  Place place_of(SliceId slice) {
+    std::vector<SliceId> way;
+    Place out;
+    for (; slice.valid(); slice = slices_.parent(slice)) {
+      if (const Place* const known = places_.find(slice.value)) {
+        out = *known;
+        break;
+      }
+      way.push_back(slice);
+    }
+    for (auto at = way.rbegin(); at != way.rend(); ++at) {
+      const SliceId forward = forward_of(*at);
+      const std::uint32_t ran_forward = forward.valid() ? place_around(forward) : kNone;
+      if (ran_forward != kNone) {
+        out = {ran_forward, true};
+      } else if (!out.backward) {
+        const std::uint32_t own = place_at(*at);
+        if (own != kNone) out.frame = own;
+      }
+      places_.set(at->value, out);
+    }
+    return out;
+  }
+
   std::uint32_t place_around(SliceId slice) {
-    std::uint32_t at = kNone;
-    for (; slice.valid() && at == kNone; slice = slices_.parent(slice)) at = place_at(slice);
-    return at;
+    std::vector<SliceId> way;
+    std::uint32_t out = kNone;
+    for (; slice.valid(); slice = slices_.parent(slice)) {
+      const std::uint32_t* const known = around_.find(slice.value);
+      out = known != nullptr ? *known : place_at(slice);
+      if (known != nullptr || out != kNone) break;
+      way.push_back(slice);
+    }
+    for (const SliceId passed : way) around_.set(passed.value, out);
+    return out;
   }
 
   std::uint32_t place_at(SliceId slice) {
@@ -152,6 +181,8 @@ class TraceFrames {
   const Trace& trace_;
   const SliceColumns& slices_;
   std::vector<Frame> frames_;
+  FlatMap<Place> places_;
+  FlatMap<std::uint32_t> around_;
   std::vector<SliceId> way_;
   FlatMap<SliceId> nodes_;
   FlatMap<std::uint32_t> by_slice_;
@@ -204,8 +235,9 @@ class LineSums {
     const auto number = [&](const Frame& at) {
       return static_cast<std::size_t>(&at - frames.data());
     };
-    for (const Frame* at = &frame; at != nullptr;
-         at = at->caller == kNone ? nullptr : &frames[at->caller]) {
+    std::size_t depth = 0;
+    for (const Frame* at = &frame; at != nullptr && depth < kDeepest;
+         at = at->caller == kNone ? nullptr : &frames[at->caller], ++depth) {
       const std::uint32_t index = line(*at, line_of[number(*at)]);
       if (own == kNone && is_program_file(at->file)) own = index;
       if (seen_[index] == round_) continue;  // it called itself

@@ -16,9 +16,20 @@ const std::string kPython = "/usr/bin/python3";
 
 class CallPlaces : public ::testing::Test {
  protected:
+  void SetUp() override {
+    const ProcessResult suffix = run_process(
+        {kPython, "-c", "import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX'), end='')"});
+    const std::filesystem::path agent = std::filesystem::path(SONDE_BINARY).parent_path() /
+                                        "../lib/sonde/python/sonde" / ("_agent" + suffix.out);
+    if (suffix.status != 0 || !std::filesystem::exists(agent)) {
+      GTEST_SKIP() << "there is no agent for " << kPython;
+    }
+  }
+
   Trace record(const std::vector<std::string>& words, const Environment& more = {}) {
     std::vector<std::string> command = {
-        SONDE_BINARY, "run", "-o", folder_.path() + "/run", "--gpu", "on", "--", kPython, kProgram};
+        SONDE_BINARY, "run", "--force", "-o",    folder_.path() + "/run",
+        "--gpu",      "on",  "--",      kPython, kProgram};
     command.insert(command.end(), words.begin(), words.end());
     Environment environment = {{"LD_LIBRARY_PATH", SONDE_FAKE_FOLDER},
                                {"SONDE_CUDA_FLUSH_MS", "50"}};
@@ -89,6 +100,19 @@ TEST_F(CallPlaces, CanBeSwitchedOff) {
   const Trace trace = record({}, {{"SONDE_CUDA_LINES", "off"}});
   EXPECT_EQ(slices_of(trace, SliceKind::Kernel).size(), 14u);
   EXPECT_TRUE(trace.places().empty());
+}
+
+// Its profiler would find CUPTI taken.
+TEST_F(CallPlaces, RoomIsMadeForTorch) {
+  const std::string torch = folder_.path() + "/libtorch_cuda.so";
+  std::filesystem::copy_file(std::string(SONDE_FAKE_FOLDER) + "/libnvidia-ml.so.1", torch);
+  const Trace trace = record({"torch", torch});
+  const auto lines = lines_of(trace);
+  ASSERT_TRUE(lines.contains("beside_torch"));
+  EXPECT_EQ(lines.at("beside_torch").begin()->first, -1);
+  EXPECT_FALSE(lines.at("in_function").contains(-1));
+  const Trace asked = record({"torch", torch}, {{"SONDE_CUDA_LINES", "on"}});
+  EXPECT_FALSE(lines_of(asked)["beside_torch"].contains(-1));
 }
 
 TEST_F(CallPlaces, AnotherToolIsMadeRoomForAndFollowed) {

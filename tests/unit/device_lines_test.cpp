@@ -198,6 +198,37 @@ TEST(DeviceLines, FunctionsOnTheTimeLineTellWhereTheyBegin) {
   EXPECT_EQ(lines["linear.py:125"].total, 7 + 11);
 }
 
+// Neither the depth nor its product with the number of launches costs anything.
+TEST(DeviceLines, DeepNestingEnds) {
+  constexpr int kDepth = 50'000;
+  TraceBuilder builder;
+  const TrackId main = builder.add_track({});
+  const TrackId stream = builder.add_track({});
+  std::vector<std::pair<SliceId, SliceId>> links;
+  for (int i = 0; i < kDepth; ++i) {
+    const std::string name = "deep.py(" + std::to_string(i + 1) + "): f";
+    const SliceId function = builder.add_slice(i, 3 * kDepth - 2 * i, main, builder.intern(name),
+                                               SliceKind::PythonFunction);
+    builder.add_python(function, {});
+  }
+  for (int i = 0; i < 1000; ++i) {
+    const SliceId launch =
+        builder.add_slice(kDepth + i, 1, main, builder.intern("l"), SliceKind::Runtime);
+    const SliceId kernel =
+        builder.add_slice(4 * kDepth + i, 1, stream, builder.intern("k"), SliceKind::Kernel);
+    builder.add_device_work(kernel, {});
+    links.emplace_back(launch, kernel);
+  }
+  builder.nest(1);
+  for (const auto& [launch, kernel] : links) builder.add_launch_link(launch, kernel);
+  TraceSet set;
+  set.push_back({".", "w", "w", builder.finish()});
+  const DeviceLines device = device_lines(set);
+  EXPECT_EQ(device.placed, 1000);
+  ASSERT_FALSE(device.lines.empty());
+  EXPECT_EQ(device.lines.front().line, kDepth);
+}
+
 TEST(DeviceLines, NamesThatAreNoPlacesAreNone) {
   TraceBuilder builder;
   const TrackId main = builder.add_track({});

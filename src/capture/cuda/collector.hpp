@@ -24,6 +24,8 @@ enum class Verdict { Good, TryAnother, GiveUp };
 bool find_cupti(Verdict (*use)(const Cupti& functions, const char* path));
 bool find_driver(Driver& functions);
 bool torch_is_loaded();
+// Torch, JAX, TensorFlow, Paddle: whose own profiler would find CUPTI taken.
+bool framework_is_loaded();
 
 // store.cpp: the file. All of it may be called from any thread.
 int open_store(const char* path, std::uint64_t max_bytes, bool keep_last);  // 0, or an errno

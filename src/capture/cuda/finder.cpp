@@ -143,6 +143,20 @@ bool search(Use use) {
          try_folder("/usr/local/cuda", "/lib64", use);
 }
 
+// Those that bring a profiler of their own, which subscribes to CUPTI.
+constexpr const char* kFrameworks[] = {"libtorch_cuda", "xla_cuda_plugin", "xla_extension",
+                                       "libtensorflow", "libpaddle"};
+
+// Whether a library is loaded whose file begins so.
+bool is_loaded(const char* name) {
+  const auto look = [](dl_phdr_info* info, std::size_t, void* beginning) {
+    const char* const slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : nullptr;
+    const auto* const wanted = static_cast<const char*>(beginning);
+    return slash && strncmp(slash + 1, wanted, strlen(wanted)) == 0 ? 1 : 0;
+  };
+  return dl_iterate_phdr(look, const_cast<char*>(name)) != 0;
+}
+
 }  // namespace
 
 bool find_cupti(Use use) {
@@ -150,12 +164,13 @@ bool find_cupti(Use use) {
   return latest == Verdict::Good;
 }
 
-bool torch_is_loaded() {
-  const auto look = [](dl_phdr_info* info, std::size_t, void*) {
-    const char* const slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : nullptr;
-    return slash && strncmp(slash + 1, "libtorch_cuda", 13) == 0 ? 1 : 0;
-  };
-  return dl_iterate_phdr(look, nullptr) != 0;
+bool torch_is_loaded() { return is_loaded("libtorch_cuda"); }
+
+bool framework_is_loaded() {
+  for (const char* const name : kFrameworks) {
+    if (is_loaded(name)) return true;
+  }
+  return false;
 }
 
 bool find_driver(Driver& f) {

@@ -31,8 +31,8 @@ bool places_wanted() {
   const char* const wish = secure_getenv("SONDE_CUDA_LINES");
   if (wish && strcmp(wish, "off") == 0) return false;
   if (wish && strcmp(wish, "on") == 0) return true;
-  // Torch's operators tell their places themselves, and its profiler wants to subscribe.
-  return !torch_is_loaded();
+  // Their own profilers want to subscribe, and torch's operators tell their places themselves.
+  return !framework_is_loaded();
 }
 
 bool holds_places() { return held != nullptr; }

@@ -26,7 +26,7 @@ class CallWatch:
         self.library = library
 
     def find_spec(self, name, path=None, target=None):
-        if name in ("cuda", "cupy", "jax", "jaxlib", "triton"):
+        if name in ("cuda", "cupy", "triton"):
             sys.meta_path.remove(self)
             agent = load_agent(self.library)
             if agent is not None:
