@@ -1,4 +1,4 @@
-"""Times two training loops: cost.py [--torch-profiler]. Prints milliseconds for a step of each: the median of a few batches of
+"""Times two training loops: cost.py [--torch-profiler] [--linear-only]. Prints milliseconds for a step of each: the median of a few batches of
 steps. With --torch-profiler the first one also under torch.profiler, behind the plain one."""
 
 import argparse
@@ -51,10 +51,13 @@ def measure(step, batches, count, profiled):
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--torch-profiler", action="store_true")
+parser.add_argument("--linear-only", action="store_true")
 arguments = parser.parse_args()
 torch.backends.cudnn.benchmark = False
 plain, profiled = {}, {}
 for name, make, batches, count in (("linear", linear_loop, 12, 40), ("resnet50", resnet_loop, 8, 8)):
+    if arguments.linear_only and name != "linear":
+        break
     step = make()
     for _ in range(count):
         step()
