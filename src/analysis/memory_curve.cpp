@@ -15,8 +15,7 @@ std::int64_t whole_bytes(double value) {
   return std::isfinite(value) ? std::llround(std::clamp(value, 0.0, kMost)) : 0;
 }
 
-std::string label_of(const NamedTrace& named, const CounterValue& value) {
-  const Trace& trace = named.trace;
+std::string label_of(const Trace& trace, const std::string& worker, const CounterValue& value) {
   const Track& track = trace.track(value.track);
   const std::string_view domain = trace.text(track.name);
   if (domain == system_counters::kProcesses) return "all processes";
@@ -31,11 +30,10 @@ std::string label_of(const NamedTrace& named, const CounterValue& value) {
   }
   if (const std::string_view process = trace.text(track.process); !process.empty())
     return std::string(process);
-  return named.worker;
+  return worker;
 }
 
-void add_curves(const NamedTrace& named, std::vector<MemoryCurve>& out) {
-  const Trace& trace = named.trace;
+void add_curves(const Trace& trace, const std::string& worker, std::vector<MemoryCurve>& out) {
   const StringId resident = trace.strings().find(system_counters::kResident);
   const StringId told_peak = trace.strings().find(system_counters::kPeakResident);
   std::map<std::tuple<TrackId, StringId, StringId>, std::size_t> known;
@@ -53,7 +51,7 @@ void add_curves(const NamedTrace& named, std::vector<MemoryCurve>& out) {
         known.try_emplace({value.track, value.counter, value.series}, out.size());
     if (added) {
       out.emplace_back();
-      out.back().label = label_of(named, value);
+      out.back().label = label_of(trace, worker, value);
       out.back().whole = trace.text(trace.track(value.track).name) == system_counters::kProcesses;
     }
     MemoryCurve& curve = out[at->second];
@@ -70,11 +68,7 @@ void add_curves(const NamedTrace& named, std::vector<MemoryCurve>& out) {
   }
 }
 
-}  // namespace
-
-std::vector<MemoryCurve> memory_curves(std::span<const NamedTrace> traces) {
-  std::vector<MemoryCurve> out;
-  for (const NamedTrace& named : traces) add_curves(named, out);
+void put_in_order(std::vector<MemoryCurve>& out) {
   for (MemoryCurve& curve : out) {
     std::stable_sort(curve.points.begin(), curve.points.end(),
                      [](const auto& a, const auto& b) { return a.time < b.time; });
@@ -88,6 +82,21 @@ std::vector<MemoryCurve> memory_curves(std::span<const NamedTrace> traces) {
   std::stable_sort(out.begin(), out.end(), [](const MemoryCurve& a, const MemoryCurve& b) {
     return std::tuple(!a.whole, -a.peak) < std::tuple(!b.whole, -b.peak);
   });
+}
+
+}  // namespace
+
+std::vector<MemoryCurve> memory_curves(std::span<const NamedTrace> traces) {
+  std::vector<MemoryCurve> out;
+  for (const NamedTrace& named : traces) add_curves(named.trace, named.worker, out);
+  put_in_order(out);
+  return out;
+}
+
+std::vector<MemoryCurve> memory_curves(const Trace& trace, const std::string& worker) {
+  std::vector<MemoryCurve> out;
+  add_curves(trace, worker, out);
+  put_in_order(out);
   return out;
 }
 

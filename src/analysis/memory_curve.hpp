@@ -26,6 +26,8 @@ struct MemoryCurve {
 // The resident memory that the system agent, an agent in the process or another profiler of memory
 // counted; the whole program first, then the others by their peak.
 std::vector<MemoryCurve> memory_curves(std::span<const NamedTrace> traces);
+// The same of one trace; `worker` is the label where it tells none.
+std::vector<MemoryCurve> memory_curves(const Trace& trace, const std::string& worker);
 
 // At most `count` points, each the most of an equal part of the time.
 std::vector<MemoryCurve::Point> thin_out(const std::vector<MemoryCurve::Point>& points,

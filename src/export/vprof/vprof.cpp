@@ -10,6 +10,7 @@
 #include "base/json_writer.hpp"
 #include "export/notes.hpp"
 #include "export/stacks/frame_text.hpp"
+#include "export/vprof/memory_part.hpp"
 
 namespace sonde {
 namespace {
@@ -48,14 +49,17 @@ class VprofWriter {
   // Whether there was anything to write.
   bool write() {
     json_.begin_object();
-    bool any = write_flame_graph();
+    bool any = write_vprof_memory(input_, object_name(), json_, notes_);
+    any = write_flame_graph() || any;
     any = write_heat_map() || any;
     any = write_functions() || any;
     json_.member("version", kVprofVersion);
     json_.end_object();
     const ProcessMemory& memory = input_.trace.process_memory();
     note_left_out(notes_, "places of allocations", memory.sites.size());
-    note_left_out(notes_, "snapshots of objects", memory.snapshots.size());
+    // The objects between the first and the last one are there.
+    note_left_out(notes_, "snapshots of objects",
+                  memory.snapshots.size() > 2 ? memory.snapshots.size() - 2 : 0);
     return any;
   }
 
@@ -286,11 +290,12 @@ Result<ExportNotes> write_vprof(const ExportInput& input, BufferedOutput& out) {
   ExportNotes notes;
   VprofWriter writer(input, notes);
   if (!writer.write()) {
-    return Error{ErrorCode::Unsupported,
-                 "the trace has nothing that vprof shows: neither samples nor lines or functions",
-                 {},
-                 {},
-                 "record a run with 'sonde run --python function,line'"};
+    return Error{
+        ErrorCode::Unsupported,
+        "the trace has nothing that vprof shows: neither samples nor lines, functions or memory",
+        {},
+        {},
+        "record a run with 'sonde run --python function,line'"};
   }
   out.write(writer.take());
   out.write("\n");

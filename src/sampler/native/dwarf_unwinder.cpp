@@ -1,6 +1,5 @@
 #include "sampler/native/dwarf_unwinder.hpp"
 
-#include <cxxabi.h>
 #include <elfutils/libdwfl.h>
 #include <elfutils/version.h>
 #include <fcntl.h>
@@ -10,6 +9,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "base/demangle.hpp"
 #include "sampler/thread_stopper.hpp"
 #include "system/proc_files.hpp"
 
@@ -60,21 +60,6 @@ int no_debug_file(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, co
 }
 
 const Dwfl_Callbacks kCallbacks = {find_elf, no_debug_file, nullptr, nullptr};
-
-std::string demangled(const char* name) {
-  if (!name) return {};
-  if (name[0] == '_' && name[1] == 'Z') {
-    int status = 0;
-    char* const text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
-    if (text && status == 0) {
-      std::string out = text;
-      std::free(text);
-      return out;
-    }
-    std::free(text);
-  }
-  return name;
-}
 
 class DwarfUnwinder : public NativeUnwinder {
  public:
@@ -137,7 +122,8 @@ const DwarfUnwinder::Symbol& DwarfUnwinder::symbol(Dwarf_Addr address) {
   if (!is_new) return at->second;
   Dwfl_Module* const module = dwfl_addrmodule(dwfl_, address);
   if (!module) return at->second;
-  at->second.name = demangled(dwfl_module_addrname(module, address));
+  const char* const name = dwfl_module_addrname(module, address);
+  at->second.name = demangled(name ? name : "");
   if (const char* const path =
           dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr)) {
     at->second.module = path;

@@ -1,11 +1,7 @@
 #include "import/sonde_run/cupti/labels.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <memory>
 
 namespace sonde::cupti {
 namespace {
@@ -26,7 +22,6 @@ constexpr std::array<std::string_view, 9> kOverheads = {"Unknown",
                                                         "Command Buffer Full",
                                                         "Activity Buffer Request",
                                                         "UVM Activity Init"};
-constexpr std::size_t kLongestMangled = 1024;
 
 template <std::size_t Size>
 std::string_view label(const std::array<std::string_view, Size>& labels, std::size_t number) {
@@ -65,14 +60,6 @@ std::string_view without_version(std::string_view name) {
                          return c >= '0' && c <= '9';
                        });
   return version ? name.substr(0, at) : name;
-}
-
-std::string demangled(const std::string& name) {
-  if (!name.starts_with("_Z") || name.size() > kLongestMangled) return name;
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && text ? std::string(text.get()) : name;
 }
 
 }  // namespace sonde::cupti

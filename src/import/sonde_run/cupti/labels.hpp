@@ -17,7 +17,4 @@ std::string_view overhead_name(std::uint32_t kind);
 // "cudaMalloc_v3020" -> "cudaMalloc". The driver's own "_v2" is a part of its names.
 std::string_view without_version(std::string_view name);
 
-// "_Z3addPf" -> "add(float*)"; as it is where it is no such name, or a very long one.
-std::string demangled(const std::string& name);
-
 }  // namespace sonde::cupti

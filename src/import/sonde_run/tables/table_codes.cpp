@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/demangle.hpp"
+
 namespace sonde {
 
 TableCodes::TableCodes(const TablesFile& file, TraceBuilder& builder)
@@ -22,6 +24,9 @@ void TableCodes::read_codes(const TablesFile& file) {
     Code code;
     code.name = text(row.name);
     if (!code.name.valid()) code.name = builder_.intern("?");
+    if (row.flags & tables::kNativeFrame) {
+      code.name = builder_.intern(demangled(std::string(builder_.text(code.name))));
+    }
     code.qualified_name = text(row.qualified_name);
     code.file = text(row.file);
     code.line = std::max(row.first_line, 0);
