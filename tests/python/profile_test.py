@@ -3,8 +3,9 @@
 import json
 import os
 import pstats
+import unittest
 
-from support import ROOT, Case, Events, main, needs_memory, needs_reader, python, tables
+from support import ROOT, SANITIZED, Case, Events, main, needs_memory, needs_reader, python, tables
 
 FIB = "import sonde\ndef fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
 
@@ -142,6 +143,7 @@ class Profile(Case):
         self.assertTrue(name.startswith("program.py-"), name)
         self.assertIn("run.json", os.listdir(self.path("sonde-runs", name)))
 
+    @unittest.skipIf(SANITIZED, "the sanitizer keeps what was freed")
     def test_totals(self):
         self.good(
             "import sonde, time\n"
