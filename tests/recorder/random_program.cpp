@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sonde/sonde.hpp"
+#include "tests/recorder/random_numbers.hpp"
 #include "tests/recorder/statements.hpp"
 
 using sonde::testing::hex;
@@ -19,17 +20,6 @@ constexpr int kThreads = 3;
 constexpr int kNames = 8;
 constexpr int kMaxDepth = 8;
 constexpr std::uint64_t kKinds[] = {2, 3, 4, 5, 7, 9, 13, 14, 15, 16, 17};
-
-struct Random {
-  std::uint64_t state;
-  std::uint64_t operator()(std::uint64_t below) { return (*this)() % below; }
-  std::uint64_t operator()() {
-    state += 0x9E3779B97F4A7C15u;
-    std::uint64_t bits = (state ^ state >> 30) * 0xBF58476D1CE4E5B9u;
-    bits = (bits ^ bits >> 27) * 0x94D049BB133111EBu;
-    return bits ^ bits >> 31;
-  }
-};
 
 // Tasks that one thread started and any may stop.
 struct Running {
