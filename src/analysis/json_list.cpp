@@ -3,15 +3,12 @@
 #include <charconv>
 #include <cstddef>
 
+#include "base/trim.hpp"
+
 namespace sonde {
 namespace {
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
+constexpr std::string_view kBlanks = " \t\r\n";
 
 // The index behind the string that begins at `at`.
 std::size_t skip_string(std::string_view text, std::size_t at) {
@@ -28,16 +25,16 @@ std::size_t skip_string(std::string_view text, std::size_t at) {
 }  // namespace
 
 bool is_json_array(std::string_view text) {
-  text = trim(text);
+  text = trim(text, kBlanks);
   return text.size() >= 2 && text.front() == '[' && text.back() == ']';
 }
 
 std::vector<std::string_view> json_array_items(std::string_view text) {
   std::vector<std::string_view> items;
   if (!is_json_array(text)) return items;
-  text = trim(text);
+  text = trim(text, kBlanks);
   text = text.substr(1, text.size() - 2);
-  if (trim(text).empty()) return items;
+  if (trim(text, kBlanks).empty()) return items;
   std::size_t depth = 0;
   std::size_t begin = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -49,23 +46,23 @@ std::vector<std::string_view> json_array_items(std::string_view text) {
     if (c == '[' || c == '{') ++depth;
     if ((c == ']' || c == '}') && depth > 0) --depth;
     if (c == ',' && depth == 0) {
-      items.push_back(trim(text.substr(begin, at - begin)));
+      items.push_back(trim(text.substr(begin, at - begin), kBlanks));
       begin = at + 1;
     }
     ++at;
   }
-  items.push_back(trim(text.substr(begin)));
+  items.push_back(trim(text.substr(begin), kBlanks));
   return items;
 }
 
 std::string_view json_string_content(std::string_view text) {
-  text = trim(text);
+  text = trim(text, kBlanks);
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
   return text.substr(1, text.size() - 2);
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
-  text = trim(text);
+  text = trim(text, kBlanks);
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;

@@ -84,6 +84,16 @@ RenderOptions options_for(const std::string& color, bool terminal, int file) {
 
 }  // namespace
 
+void define_output(Options& options, std::string& path, std::string& color) {
+  Option& output =
+      options.text(path, "-o,--output", "FILE", "write to this file instead of standard output");
+  output.hint = ValueHint::File;
+  Option& colours = options.text(color, "--color", "WHEN", "colours");
+  colours.choices = {"auto", "always", "never"};
+  colours.only_choices = true;
+  colours.default_text = "auto: on a terminal, unless NO_COLOR is set";
+}
+
 RenderOptions render_options(const std::string& color, const std::string& path) {
   const bool terminal = is_standard_output(path) && ::isatty(STDOUT_FILENO) == 1;
   return options_for(color, terminal, STDOUT_FILENO);

@@ -186,14 +186,7 @@ void ReportCommand::define(Options& options) {
   format.only_choices = true;
   format.default_text = "text, json for tensorboard";
 
-  Option& output =
-      options.text(output_, "-o,--output", "FILE", "write to this file instead of standard output");
-  output.hint = ValueHint::File;
-
-  Option& color = options.text(color_, "--color", "WHEN", "colours");
-  color.choices = {"auto", "always", "never"};
-  color.only_choices = true;
-  color.default_text = "auto: on a terminal, unless NO_COLOR is set";
+  define_output(options, output_, color_);
 }
 
 int ReportCommand::run() {

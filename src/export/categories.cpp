@@ -51,14 +51,13 @@ SliceCategories::SliceCategories(const Trace& trace)
 }
 
 std::string_view SliceCategories::of(SliceId slice) const {
+  if (const std::string_view word = of_plain(trace_.slices().kind(slice)); !word.empty()) {
+    return word;
+  }
   return kineto_ ? of_kineto(slice) : of_others(slice);
 }
 
-std::string_view SliceCategories::of_kineto(SliceId slice) const {
-  const SliceKind kind = trace_.slices().kind(slice);
-  const StringId* own = trace_.categories().find(slice);
-  const OperatorRow* row = trace_.operators().find(slice);
-  const bool annotation = row != nullptr && row->is_annotation;
+std::string_view SliceCategories::of_plain(SliceKind kind) const {
   switch (kind) {
     case SliceKind::Kernel:
       return kernel_;
@@ -75,12 +74,24 @@ std::string_view SliceCategories::of_kineto(SliceId slice) const {
     case SliceKind::DeviceRange:
       return "gpu_user_annotation";
     case SliceKind::PythonFunction:
-    case SliceKind::Module:
       return "python_function";
     case SliceKind::Overhead:
       return "overhead";
     case SliceKind::Span:
       return "Trace";
+    default:
+      return {};
+  }
+}
+
+std::string_view SliceCategories::of_kineto(SliceId slice) const {
+  const SliceKind kind = trace_.slices().kind(slice);
+  const StringId* own = trace_.categories().find(slice);
+  const OperatorRow* row = trace_.operators().find(slice);
+  const bool annotation = row != nullptr && row->is_annotation;
+  switch (kind) {
+    case SliceKind::Module:
+      return "python_function";
     case SliceKind::Communication:
       if (!is_collective_name(trace_.name(slice))) return "collective_comm";
       return annotation ? "user_annotation" : operators_;
@@ -101,26 +112,6 @@ std::string_view SliceCategories::of_others(SliceId slice) const {
     case SliceKind::Other:
       if (own != nullptr) return trace_.text(*own);
       return trace_.operators().find(slice) != nullptr ? "user_annotation" : "";
-    case SliceKind::Kernel:
-      return kernel_;
-    case SliceKind::Memcpy:
-      return memcpy_;
-    case SliceKind::Memset:
-      return memset_;
-    case SliceKind::Runtime:
-      return runtime_;
-    case SliceKind::Driver:
-      return driver_;
-    case SliceKind::Sync:
-      return sync_;
-    case SliceKind::DeviceRange:
-      return "gpu_user_annotation";
-    case SliceKind::PythonFunction:
-      return "python_function";
-    case SliceKind::Overhead:
-      return "overhead";
-    case SliceKind::Span:
-      return "Trace";
     default:
       break;
   }

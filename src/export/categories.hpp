@@ -23,6 +23,8 @@ class SliceCategories {
   bool kineto() const { return kineto_; }
 
  private:
+  // Where the kind alone tells; empty for the others.
+  std::string_view of_plain(SliceKind kind) const;
   std::string_view of_kineto(SliceId slice) const;
   std::string_view of_others(SliceId slice) const;
 

@@ -8,6 +8,7 @@
 #include "import/perfetto/perfetto.hpp"
 #include "tests/support/import_text.hpp"
 #include "tests/support/perfetto_file.hpp"
+#include "tests/support/perfetto_traces.hpp"
 
 namespace sonde {
 namespace {
@@ -15,18 +16,8 @@ namespace {
 using protozero::pbf_writer;
 using test::losses;
 using test::PerfettoFile;
-
-Trace read(const PerfettoFile& file) {
-  EXPECT_TRUE(looks_like_perfetto(file.bytes()));
-  return test::import_or_fail(file.bytes(), import_perfetto);
-}
-
-PerfettoFile with_threads() {
-  PerfettoFile file;
-  file.process(10, 77, "train").thread(11, 10, 77, 78, "main").named_track(12, 10, "GPU 1");
-  file.named_track(13, 12, "stream 7");
-  return file;
-}
+using test::read_perfetto;
+using test::with_threads;
 
 TEST(PerfettoDamage, ReadsCompressedPacketsOneLevelDeep) {
   PerfettoFile inner;
@@ -45,7 +36,7 @@ TEST(PerfettoDamage, ReadsCompressedPacketsOneLevelDeep) {
   file.packet([&](pbf_writer& p) { p.add_bytes(50, pack(inner.bytes())); });
   file.packet([&](pbf_writer& p) { p.add_bytes(50, pack(twice.bytes())); });
   file.packet([&](pbf_writer& p) { p.add_bytes(50, "nonsense"); });
-  const Trace trace = read(file);
+  const Trace trace = read_perfetto(file);
   EXPECT_EQ(trace.slice_count(), 1u);
   EXPECT_EQ(losses(trace, "broken_compression"), 2u);
 }
@@ -62,7 +53,7 @@ TEST(PerfettoDamage, CountsWhatItDoesNotRead) {
   file.event(3, 11, 1, "old", [](pbf_writer& e) { e.add_int64(1, 5); });
   file.event(4, 11, 0, "legacy", [](pbf_writer& e) { e.add_bytes(6, ""); });
   file.event(UINT64_MAX, 11, 1, "far");
-  const Trace trace = read(file);
+  const Trace trace = read_perfetto(file);
   EXPECT_EQ(trace.slice_count(), 1u);
   EXPECT_EQ(losses(trace, "ftrace_packets"), 1u);
   EXPECT_EQ(losses(trace, "stack_sample_packets"), 2u);
@@ -92,7 +83,7 @@ TEST(PerfettoDamage, EveryPrefixIsReadAsFarAsItGoes) {
 TEST(PerfettoDamage, NamesAreMendedToUtf8) {
   PerfettoFile file = with_threads();
   file.slice(1, 5, 11, "a\xff");
-  const Trace trace = read(file);
+  const Trace trace = read_perfetto(file);
   EXPECT_EQ(trace.name(SliceId(std::uint32_t{0})), "a\xEF\xBF\xBD");
   EXPECT_EQ(losses(trace, "invalid_utf8"), 1u);
 }

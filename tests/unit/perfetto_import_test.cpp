@@ -5,6 +5,7 @@
 #include "import/perfetto/perfetto.hpp"
 #include "tests/support/import_text.hpp"
 #include "tests/support/perfetto_file.hpp"
+#include "tests/support/perfetto_traces.hpp"
 
 namespace sonde {
 namespace {
@@ -12,24 +13,14 @@ namespace {
 using protozero::pbf_writer;
 using test::losses;
 using test::PerfettoFile;
+using test::read_perfetto;
 using test::slice_named;
-
-Trace read(const PerfettoFile& file) {
-  EXPECT_TRUE(looks_like_perfetto(file.bytes()));
-  return test::import_or_fail(file.bytes(), import_perfetto);
-}
-
-PerfettoFile with_threads() {
-  PerfettoFile file;
-  file.process(10, 77, "train").thread(11, 10, 77, 78, "main").named_track(12, 10, "GPU 1");
-  file.named_track(13, 12, "stream 7");
-  return file;
-}
+using test::with_threads;
 
 TEST(PerfettoImport, SlicesNestOnNamedThreads) {
   PerfettoFile file = with_threads();
   file.event(100, 11, 1, "outer").event(110, 11, 1, "inner").event(150, 11, 2).event(200, 11, 2);
-  const Trace trace = read(file);
+  const Trace trace = read_perfetto(file);
   ASSERT_EQ(trace.slice_count(), 2u);
   const SliceId outer = slice_named(trace, "outer");
   const SliceId inner = slice_named(trace, "inner");
@@ -50,7 +41,7 @@ TEST(PerfettoImport, PacketsMayComeInAnyOrder) {
   PerfettoFile file;
   file.event(200, 11, 2).event(110, 11, 1, "inner").event(150, 11, 2).event(100, 11, 1, "outer");
   file.thread(11, 0, 5, 6, "late name");
-  const Trace trace = read(file);
+  const Trace trace = read_perfetto(file);
   EXPECT_EQ(trace.slices().duration(slice_named(trace, "outer")), 100);
   EXPECT_EQ(trace.slices().duration(slice_named(trace, "inner")), 40);
   EXPECT_EQ(trace.text(trace.tracks()[0].name), "late name");
@@ -60,7 +51,7 @@ TEST(PerfettoImport, PacketsMayComeInAnyOrder) {
 TEST(PerfettoImport, HalvesWithoutTheirOtherHalfAreCounted) {
   PerfettoFile file = with_threads();
   file.event(100, 11, 2).event(110, 11, 1, "open").event(150, 11, 1, "open too");
-  const Trace trace = read(file);
+  const Trace trace = read_perfetto(file);
   EXPECT_EQ(losses(trace, "end_without_begin"), 1u);
   EXPECT_EQ(losses(trace, "begin_without_end"), 2u);
   EXPECT_EQ(trace.slices().duration(slice_named(trace, "open")), 40);
@@ -74,7 +65,7 @@ TEST(PerfettoImport, FlowsFromACallToDeviceWorkAreLaunches) {
   file.event(130, 11, 2);
   file.slice(300, 400, 13, "add_kernel", "kernel", [](pbf_writer& e) { e.add_fixed64(48, 900); });
   file.slice(500, 510, 11, "a", {}, flow(5)).slice(520, 530, 11, "b", {}, flow(5));
-  const Trace trace = read(file);
+  const Trace trace = read_perfetto(file);
   const SliceId call = slice_named(trace, "cudaLaunchKernel");
   const SliceId kernel = slice_named(trace, "add_kernel");
   EXPECT_EQ(trace.slices().kind(kernel), SliceKind::Kernel);
@@ -125,7 +116,7 @@ TEST(PerfettoImport, AnnotationsBecomeArgumentsAndRows) {
     PerfettoFile::annotate(e, "correlation", [](pbf_writer& a) { a.add_int64(4, 12); });
     PerfettoFile::annotate(e, "mine", [](pbf_writer& a) { a.add_int64(4, 13); });
   });
-  const Trace trace = read(file);
+  const Trace trace = read_perfetto(file);
   const SliceId work = slice_named(trace, "work");
   const auto args = trace.arguments().of(work);
   ASSERT_EQ(args.size(), 8u);
@@ -171,7 +162,7 @@ TEST(PerfettoImport, CountersScaleAddUpAndRideOnEvents) {
     e.add_int64(12, -2);
   });
   file.event(14, 11, 2).event(15, 20, 4);
-  const Trace trace = read(file);
+  const Trace trace = read_perfetto(file);
   ASSERT_EQ(trace.counters().size(), 4u);
   EXPECT_EQ(trace.counters()[0].value, 3072);
   EXPECT_EQ(trace.counters()[1].value, 512);
@@ -190,7 +181,7 @@ TEST(PerfettoImport, InstantsKeepScopeCategoryAndArguments) {
     PerfettoFile::annotate(e, "k", [](pbf_writer& a) { a.add_int64(4, 1); });
   };
   file.event(5, 11, 3, "here", fill, "cat").event(6, 10, 3, "process").event(7, 0, 3, "all");
-  const Trace trace = read(file);
+  const Trace trace = read_perfetto(file);
   ASSERT_EQ(trace.markers().size(), 3u);
   EXPECT_EQ(trace.markers()[0].scope, 't');
   EXPECT_EQ(trace.markers()[1].scope, 'p');
@@ -267,7 +258,7 @@ TEST(PerfettoImport, InternedNamesDefaultsAndIncrementalClocks) {
     p.add_uint32(13, 2);
     p.add_message(11, PerfettoFile::message([](pbf_writer& e) { e.add_uint64(10, 1); }));
   });
-  const Trace trace = read(file);
+  const Trace trace = read_perfetto(file);
   ASSERT_EQ(trace.slice_count(), 2u);
   EXPECT_EQ(trace.name(SliceId(std::uint32_t{0})), "aten::mul");
   EXPECT_EQ(trace.slices().kind(SliceId(std::uint32_t{0})), SliceKind::Operator);
@@ -314,7 +305,7 @@ TEST(PerfettoImport, AllocationsAndSamplesThatSondeWrote) {
       "memory");
   file.event(10, 30, 4, {}, [](pbf_writer& e) { e.add_double(44, 9); });
   file.event(20, 11, 3, "cpu", stack, "sample").event(30, 11, 3, "mark", stack, "other");
-  const Trace trace = read(file);
+  const Trace trace = read_perfetto(file);
   ASSERT_EQ(trace.allocations().size(), 1u);
   EXPECT_EQ(trace.allocations()[0].bytes, -64);
   EXPECT_EQ(trace.allocations()[0].device, 0);
@@ -336,7 +327,7 @@ TEST(PerfettoImport, FurtherLanesOfATrackComeTogether) {
   PerfettoFile file = with_threads();
   file.named_track(40, 10, "main (overlap 1)").named_track(41, 12, "other (overlap 1)");
   file.slice(1, 10, 11, "a").slice(5, 15, 40, "b").slice(1, 2, 41, "c");
-  const Trace trace = read(file);
+  const Trace trace = read_perfetto(file);
   const auto track = [&](const char* name) {
     return trace.slices().track(slice_named(trace, name));
   };

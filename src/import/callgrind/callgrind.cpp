@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/json_writer.hpp"
+#include "base/trim.hpp"
 #include "import/callgrind/callgrind_lines.hpp"
 #include "import/profile/call_profile_builder.hpp"
 #include "import/text/line_reader.hpp"
@@ -14,12 +15,6 @@ namespace sonde {
 namespace {
 
 constexpr std::size_t kMaxEvents = 64;
-
-std::string_view trim(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 // An event that counts time becomes nanoseconds.
 struct EventUnit {

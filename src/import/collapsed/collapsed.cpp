@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/trim.hpp"
 #include "import/text/line_reader.hpp"
 #include "import/text/numbers.hpp"
 #include "import/text/utf8.hpp"
@@ -12,12 +13,6 @@ namespace {
 
 // How many lines are looked at before it is decided whether each has two weights.
 constexpr std::size_t kLookAhead = 64;
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  return text;
-}
 
 bool is_comment(std::string_view line) { return line.starts_with('#') || line.starts_with("//"); }
 

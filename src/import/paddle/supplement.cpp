@@ -3,17 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/trim.hpp"
+
 namespace sonde {
-namespace {
-
-std::string_view trimmed(std::string_view line) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t first = line.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return line.substr(first, line.find_last_not_of(kBlanks) - first + 1);
-}
-
-}  // namespace
 
 std::string paddle_stack(std::string_view traceback) {
   std::vector<std::string> frames;
@@ -21,7 +13,7 @@ std::string paddle_stack(std::string_view traceback) {
     const std::size_t feed = traceback.find('\n');
     const std::size_t escaped = traceback.find("\\n");
     const std::size_t end = std::min({feed, escaped, traceback.size()});
-    const std::string_view line = trimmed(traceback.substr(0, end));
+    const std::string_view line = trim(traceback.substr(0, end), " \t\r");
     traceback.remove_prefix(std::min(traceback.size(), end + (end == feed ? 1 : 2)));
     if (line.empty()) continue;
     if (frames.empty() || line.starts_with("File "))

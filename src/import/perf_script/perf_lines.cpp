@@ -2,18 +2,13 @@
 
 #include <vector>
 
+#include "base/trim.hpp"
 #include "import/text/numbers.hpp"
 
 namespace sonde {
 namespace {
 
 constexpr std::string_view kBlank = " \t";
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 // The next word of `text`, which loses it.
 std::string_view take_word(std::string_view& text) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json_writer.hpp"
+#include "base/trim.hpp"
 #include "import/profile/call_profile_builder.hpp"
 #include "import/text/line_reader.hpp"
 #include "import/text/numbers.hpp"
@@ -14,12 +15,6 @@
 
 namespace sonde {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 // One row of the listing: a line of source, or a call made on the line before.
 struct Row {
