@@ -1,4 +1,5 @@
-// Compares Sonde's declarations of CUPTI and of the CUDA driver with NVIDIA's headers. Nothing runs: it compiles, or it does not.
+// Compares Sonde's declarations of CUPTI and of the CUDA driver with NVIDIA's headers. Nothing
+// runs: it compiles, or it does not.
 
 #include <cupti.h>
 
@@ -11,7 +12,8 @@
 namespace abi = sonde::capture::cuda;
 namespace cupti = sonde::cupti;
 
-#define SAME(ours, theirs) static_assert(static_cast<long long>(ours) == static_cast<long long>(theirs))
+#define SAME(ours, theirs) \
+  static_assert(static_cast<long long>(ours) == static_cast<long long>(theirs))
 #define PLACE(ours, type, field) static_assert((ours) == offsetof(type, field))
 #define KIND(ours, theirs) SAME(cupti::Kind::ours, CUPTI_ACTIVITY_KIND_##theirs)
 

@@ -1,4 +1,5 @@
-// Compares Sonde's declarations of NVML with NVIDIA's header. Nothing runs: it compiles, or it does not.
+// Compares Sonde's declarations of NVML with NVIDIA's header. Nothing runs: it compiles, or it does
+// not.
 
 #include <nvml.h>
 

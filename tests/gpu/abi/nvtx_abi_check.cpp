@@ -1,4 +1,5 @@
-// Compares Sonde's declarations of NVTX with NVIDIA's headers. Nothing runs: it compiles, or it does not.
+// Compares Sonde's declarations of NVTX with NVIDIA's headers. Nothing runs: it compiles, or it
+// does not.
 
 #include <nvtx3/nvToolsExt.h>
 
@@ -8,7 +9,8 @@
 
 namespace abi = sonde::capture::nvtx;
 
-#define SAME(ours, theirs) static_assert(static_cast<long long>(ours) == static_cast<long long>(theirs))
+#define SAME(ours, theirs) \
+  static_assert(static_cast<long long>(ours) == static_cast<long long>(theirs))
 #define PLACE(ours, theirs) \
   static_assert(offsetof(abi::EventAttributes, ours) == offsetof(nvtxEventAttributes_t, theirs))
 
