@@ -129,7 +129,7 @@ constexpr std::size_t kDeviceColumns = 5;
 void add_device_columns(Table& table) {
   table.columns.push_back({.key = "device_self_ns", .header = "GPU", .type = CellType::Duration});
   table.columns.push_back(
-      {.key = "device_percent", .header = "GPU share", .type = CellType::Percent, .drop = 1});
+      {.key = "device_percent", .header = "GPU share", .type = CellType::Percent, .drop = 2});
   table.columns.push_back(
       {.key = "device_total_ns", .header = "GPU total", .type = CellType::Duration});
   table.columns.push_back(
