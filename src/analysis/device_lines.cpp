@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/forward_operators.hpp"
 #include "analysis/memory_lines.hpp"
 #include "analysis/program_files.hpp"
 #include "base/flat_map.hpp"
@@ -49,7 +50,8 @@ struct Place {
 // The work of one trace by frame.
 class TraceFrames {
  public:
-  explicit TraceFrames(const Trace& trace) : trace_(trace), slices_(trace.slices()) {
+  explicit TraceFrames(const Trace& trace)
+      : trace_(trace), slices_(trace.slices()), forward_(trace) {
     for (const StackFrame& frame : trace.stacks()) {
       frames_.push_back({frame.caller.valid() ? frame.caller.value : kNone, trace.text(frame.file),
                          frame.line, trace.text(frame.function)});
@@ -57,7 +59,6 @@ class TraceFrames {
   }
 
   void run() {
-    find_nodes();
     const SideTable<DeviceRow>& table = trace_.device_work();
     for (std::size_t i = 0; i < table.size(); ++i) {
       const SliceId slice = table.key(i);
@@ -72,27 +73,6 @@ class TraceFrames {
   bool used_functions() const { return used_functions_; }
 
  private:
-  // Torch's engine runs a backward operator, and behind it adds up gradients that come from several
-  // sides. Both belong to the same forward operator.
-  void find_nodes() {
-    constexpr std::string_view kNode = "autograd::engine::evaluate_function";
-    const Links& links = trace_.forward_to_backward();
-    for (std::size_t i = 0; i < links.size(); ++i) {
-      const SliceId around = slices_.parent(links.to(i));
-      if (around.valid() && trace_.name(around).starts_with(kNode)) {
-        nodes_.get_or_insert(around.value, links.from(i));
-      }
-    }
-  }
-
-  SliceId forward_of(SliceId slice) const {
-    if (!is_host_operator(slices_.kind(slice))) return {};
-    const SliceId forward = trace_.forward_to_backward().source(slice);
-    if (forward.valid()) return forward;
-    const SliceId* const node = nodes_.find(slice.value);
-    return node != nullptr ? *node : SliceId();
-  }
-
   void add(SliceId work) {
     const SliceId launch = trace_.launch_to_device().source(work);
     if (!launch.valid()) return;
@@ -118,7 +98,7 @@ class TraceFrames {
       way.push_back(slice);
     }
     for (auto at = way.rbegin(); at != way.rend(); ++at) {
-      const SliceId forward = forward_of(*at);
+      const SliceId forward = forward_.of(*at);
       const std::uint32_t ran_forward = forward.valid() ? place_around(forward) : kNone;
       if (ran_forward != kNone) {
         out = {ran_forward, true};
@@ -180,11 +160,11 @@ class TraceFrames {
 
   const Trace& trace_;
   const SliceColumns& slices_;
+  ForwardOperators forward_;
   std::vector<Frame> frames_;
   FlatMap<Place> places_;
   FlatMap<std::uint32_t> around_;
   std::vector<SliceId> way_;
-  FlatMap<SliceId> nodes_;
   FlatMap<std::uint32_t> by_slice_;
   FlatMap<std::uint32_t> by_name_;
   Nanos whole_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/forward_operators.hpp"
 #include "base/flat_map.hpp"
 
 namespace sonde {
@@ -9,7 +10,7 @@ namespace {
 
 class Modules {
  public:
-  explicit Modules(const Trace& trace) : trace_(trace), slices_(trace.slices()) {}
+  explicit Modules(const Trace& trace) : trace_(trace), slices_(trace.slices()), forward_(trace) {}
 
   std::vector<ModuleStats> run() {
     for (const SliceId slice : all_slices(trace_)) {
@@ -34,7 +35,7 @@ class Modules {
   // The forward operator that the work below this call goes back on; invalid in a forward pass.
   SliceId forward_of(SliceId slice) const {
     for (; slice.valid(); slice = slices_.parent(slice)) {
-      const SliceId forward = trace_.forward_to_backward().source(slice);
+      const SliceId forward = forward_.of(slice);
       if (forward.valid()) return forward;
     }
     return {};
@@ -84,6 +85,7 @@ class Modules {
 
   const Trace& trace_;
   const SliceColumns& slices_;
+  ForwardOperators forward_;
   std::vector<ModuleStats> stats_;
   FlatMap<std::uint32_t> index_;
 };

@@ -66,6 +66,32 @@ TEST(Modules, HostTimeIsWithAndWithoutModulesInside) {
   EXPECT_EQ(stats[1].host_self, 50);
 }
 
+// Gradients are added up behind the backward operator, in the engine's slice around both.
+TEST(Modules, WhatTheEngineAddsUpBelongsToTheSameModule) {
+  TraceBuilder builder;
+  const TrackId main = builder.add_track({});
+  const TrackId engine = builder.add_track({});
+  const TrackId stream = builder.add_track({});
+  const auto add = [&](TrackId track, const char* name, SliceKind kind, Nanos start, Nanos end) {
+    return builder.add_slice(start, end - start, track, builder.intern(name), kind);
+  };
+  add(main, "net", SliceKind::Module, 0, 100);
+  const SliceId forward = add(main, "mul", SliceKind::Operator, 20, 50);
+  add(engine, "autograd::engine::evaluate_function: MulBackward0", SliceKind::Operator, 200, 300);
+  const SliceId backward = add(engine, "MulBackward0", SliceKind::Operator, 210, 240);
+  add(engine, "aten::add", SliceKind::Operator, 250, 290);
+  const SliceId launch = add(engine, "launch", SliceKind::Runtime, 260, 262);
+  const SliceId kernel = add(stream, "k", SliceKind::Kernel, 270, 283);
+  builder.nest(1);
+  builder.add_launch_link(launch, kernel);
+  builder.add_backward_link(forward, backward);
+  const Trace trace = builder.finish();
+  const std::vector<ModuleStats> stats = module_stats(trace);
+  ASSERT_EQ(stats.size(), 1u);
+  EXPECT_EQ(stats[0].device_total, 13);
+  EXPECT_EQ(stats[0].device_backward, 13);
+}
+
 TEST(Modules, AModuleInsideOfItselfCountsOnce) {
   TraceBuilder builder;
   const TrackId main = builder.add_track({});
