@@ -40,16 +40,15 @@ class Writer {
   }
 
  private:
-  void add(std::uint8_t opcode, std::uint32_t argument, const Location& location, int after) {
+  // In the range of the handler that the instruction `near` is in.
+  void add(std::uint8_t opcode, std::uint32_t argument, const Location& location, int near) {
     Item item{};
     item.opcode = opcode;
     item.argument = argument;
     item.target = -1;
     item.location = location;
-    // What is inserted cannot raise. It belongs where the instruction before it does: an interrupt
-    // at a jump back is looked for at the unit before the target.
-    item.handler = after < 0 ? -1 : body_.instructions[after].handler;
-    item.handler_probe = after >= 0 && edges_.edges[after].exception_is_told;
+    item.handler = near < 0 ? -1 : body_.instructions[near].handler;
+    item.handler_probe = near >= 0 && edges_.edges[near].exception_is_told;
     item.extended = extended_for(argument);
     items_.push(item);
   }
@@ -72,11 +71,18 @@ class Writer {
         location.line = location.end_line = instruction.location.line;
         const auto constant = static_cast<std::uint32_t>(probes_.of(location.line));
         const bool asks_place = edges_.edges[i].depends_on_place;
-        // The place lies below the exception.
-        if (asks_place) add(COPY, 2, location, i - 1);
-        add(LOAD_CONST, constant, location, i - 1);
-        if (asks_place) add(CONTAINS_OP, 0, location, i - 1);
-        add(asks_place ? POP_TOP : POP_JUMP_FORWARD_IF_FALSE, 0, location, i - 1);
+        // What is inserted cannot raise. But a trace function of the program may, which is told of
+        // the line at the first instruction that has it. And an interrupt at a jump back is looked
+        // for at the unit before the target, which is that of the last one.
+        if (asks_place) {
+          add(COPY, 2, location, i);  // the place lies below the exception
+          add(LOAD_CONST, constant, location, i);
+          add(CONTAINS_OP, 0, location, i);
+          add(POP_TOP, 0, location, i - 1);
+        } else {
+          add(LOAD_CONST, constant, location, i);
+          add(POP_JUMP_FORWARD_IF_FALSE, 0, location, i - 1);
+        }
       }
       own_item_[i] = items_.count();
       if (items_.failed()) return false;
