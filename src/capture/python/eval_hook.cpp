@@ -152,11 +152,12 @@ bool put_copy(PyThreadState* state, _PyInterpreterFrame* frame, PyCodeObject* co
   PyCodeObject* const code = frame->f_code;
   const int more = copy->co_stacksize - code->co_stacksize;
   if (more != 0) {
-    // The frame is the last one on the interpreter's own stack: it may grow there.
+    // The frame is the last one on the interpreter's own stack: it may grow there. One place is
+    // always left.
     PyObject** const end = reinterpret_cast<PyObject**>(frame) + FRAME_SPECIALS_SIZE +
                            code->co_nlocalsplus + code->co_stacksize;
     const bool can_grow = frame->owner == FRAME_OWNED_BY_THREAD && end == state->datastack_top &&
-                          end + more < state->datastack_limit;
+                          end + more <= state->datastack_limit;
     if (can_grow) {
       state->datastack_top += more;
     } else if (!(code->co_flags & kMakesGenerator)) {

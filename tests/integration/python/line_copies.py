@@ -465,7 +465,28 @@ def what_the_program_sees():
             check(place.tb_lineno == place.tb_frame.f_lineno, "line of the traceback")
             check(list(place.tb_frame.f_code.co_positions())[place.tb_lasti // 2][0] == place.tb_lineno, "positions")
 
+    def raises(frame, event, argument):
+        if event == "line" and frame.f_code.co_name == "catches_all" and frame.f_lineno == first + 2:
+            raise OSError
+        return raises
+
+    def catches_all():
+        try:
+            code.co_name
+        except OSError:
+            return "caught"
+
+    first = catches_all.__code__.co_firstlineno
+    answers = []
+
+    def trace():
+        sys.settrace(raises)
+        answers.append(catches_all())
+        sys.settrace(None)
+
     recorded(work, "sees")
+    table = recorded(trace, "raises", include=[HERE])
+    check(answers == ["caught"] and hits_of(table, os.path.abspath(__file__))[first + 4] == 1, "a trace function that raises")
     check(constructs.scopes.__code__ is code and code.co_code == text and code.co_consts is constants, "the code has changed")
 
 
