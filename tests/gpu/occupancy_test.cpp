@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/demangle.hpp"
 #include "import/loader.hpp"
 #include "import/sonde_run/cupti/labels.hpp"
 #include "import/sonde_run/cupti/occupancy.hpp"

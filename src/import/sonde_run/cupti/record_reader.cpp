@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "base/demangle.hpp"
 #include "import/sonde_run/cupti/labels.hpp"
 #include "import/text/utf8.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/demangle.hpp"
 #include "base/utf8.hpp"
 #include "import/sonde_run/cupti/labels.hpp"
 
