@@ -41,6 +41,14 @@ TEST(BadPath, NothingThere) {
   }
 }
 
+TEST(BadPath, NoPathAtAll) {
+  for (const char* command : {"report", "info"}) {
+    const Ran ran = run_program({SONDE_BINARY, command, ""});
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_EQ(ran.err, "sonde: a path is empty (is a variable of the shell unset?)\n");
+  }
+}
+
 TEST(BadPath, AFileInThePlaceOfAFolder) {
   const ScratchFolder folder;
   const std::string path = folder.write("file", "x") + "/trace.json";

@@ -115,6 +115,9 @@ bool has_magic(std::string_view bytes, std::string_view magic) { return bytes.st
 
 Error open_error(const std::string& path, int code) {
   const std::string reason = std::strerror(code);
+  if (path.empty()) {
+    return {ErrorCode::NotFound, "a path is empty", path, {}, "is a variable of the shell unset?"};
+  }
   if (code == ENOENT || code == ENOTDIR) {
     return {ErrorCode::NotFound, "no such file or folder", path, {}, "check the path"};
   }
