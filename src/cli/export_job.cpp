@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -128,6 +129,13 @@ int write_view(const ExportJob& job, const std::string& command, const std::stri
   if (!text) return report_failure(text.error(), command);
   if (format == "csv") warn_of_losses(*traces);
   return write_output(*text, job.output);
+}
+
+bool is_bare(const NamedTrace& named) {
+  const Trace& trace = named.trace;
+  return trace.slice_count() == 0 && trace.markers().empty() && trace.counters().empty() &&
+         trace.allocations().empty() && trace.samples().empty() && trace.call_profile().empty() &&
+         trace.process_memory().empty();
 }
 
 // What a format of stacks cannot have, of what there is.
@@ -293,6 +301,11 @@ int ExportJob::run(const std::string& command) {
   Result<TraceSet> traces = read_pieces(*this);
   if (!traces) return report_failure(traces.error(), command);
   warn_of_losses(*traces);
+  if (cut.picks() && std::all_of(traces->begin(), traces->end(), is_bare)) {
+    print_warning(
+        "nothing lies in the piece that was asked for; 'sonde info' tells how long a trace is and "
+        "what it holds");
+  }
   std::optional<Trace> merged;
   if (traces->size() > 1) {
     std::vector<const Trace*> parts;

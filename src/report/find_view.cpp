@@ -63,6 +63,23 @@ Result<std::string> check_view_list(const ReportRequest& request,
   return first->name;
 }
 
+// Options that only some views have.
+Result<bool> check_view_options(const ReportRequest& request) {
+  const auto only_for = [&](bool given, const char* options,
+                            const std::string& view) -> Result<bool> {
+    if (!given || request.view == view) return true;
+    return wrong_usage(
+        fmt::format("{} for view '{}', not for view '{}'", options, view, request.view));
+  };
+  Result<bool> checked = only_for(!request.file.empty(), "--file is", "source");
+  if (checked) {
+    checked = only_for(!request.snapshot.empty() || !request.against.empty(),
+                       "--snapshot and --against are", "objects");
+  }
+  if (checked) checked = only_for(!request.op_name.empty(), "--operator is", "operation/stack");
+  return checked;
+}
+
 // Options that only some styles have.
 Result<bool> check_options(const ReportRequest& request) {
   const auto only_for = [&](bool given, const char* options,
@@ -129,6 +146,7 @@ Result<const ReportView*> find_view(ReportRequest& request) {
         fmt::format("view '{}' of style '{}' has no ascending order", view->name, view->style));
   }
   if (checked) checked = check_options(request);
+  if (checked) checked = check_view_options(request);
   if (!checked) return checked.error();
   return &*view;
 }

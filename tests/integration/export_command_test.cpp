@@ -106,6 +106,14 @@ TEST(ExportCommand, TextGoesToStandardOutputAndBinaryNotToATerminal) {
       << terminal.out;
 }
 
+TEST(ExportCommand, APieceWithNothingInItIsTold) {
+  const ProcessResult late = sonde({"cut", kTrace, "--from", "5000s", "-t", "chrome"});
+  EXPECT_EQ(late.status, 0);
+  EXPECT_NE(late.err.find("nothing lies in the piece that was asked for"), std::string::npos);
+  const ProcessResult some = sonde({"cut", kTrace, "--to-time", "100ms", "-t", "chrome"});
+  EXPECT_EQ(some.err.find("nothing lies"), std::string::npos) << some.err;
+}
+
 TEST(ExportCommand, AFullDiskIsToldAReaderThatLeavesIsNotAndOldFilesStay) {
   const std::string quoted = "'" + kBinary + "' export '" + kTrace + "' --to ";
   const ProcessResult full = run_process({"sh", "-c", quoted + "chrome > /dev/full"});
