@@ -178,6 +178,11 @@ class Harmless(Folder):
         env = environment(self.folder + "/none/of/these", 0)
         self.assertEqual(subprocess.run([CHILD], env=env, timeout=60).returncode, 0)
 
+    def test_an_environment_that_is_being_built(self):
+        env = environment(self.folder, 0)
+        self.assertEqual(subprocess.run([CHILD, "environment"], env=env, timeout=60).returncode, 0)
+        self.assertEqual(sum(total(sites_of(table, "known_leak"), "allocations") for table in self.tables()), 1)
+
     def test_small_programs_leave_no_file(self):
         subprocess.run(["/bin/true"], env=environment(self.folder, 524288), check=True)
         self.assertEqual(os.listdir(self.folder), [])

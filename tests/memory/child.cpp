@@ -89,9 +89,25 @@ __attribute__((noinline)) void start_and_wait() {
   waitpid(child, nullptr, 0);
 }
 
+// A forked child that allocates while its environment is being built anew, as bash does.
+int allocate_without_environment() {
+  const pid_t child = fork();
+  if (child == 0) {
+    char** const before = environ;
+    environ = reinterpret_cast<char**>(16);  // nothing is there
+    void* const own = known_leak(3 * kMiB);
+    environ = before;
+    _exit(own == nullptr);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
+  if (count > 1 && strcmp(arguments[1], "environment") == 0) return allocate_without_environment();
   const bool many = count > 1 && strcmp(arguments[1], "threads") == 0;
   void* const leak = known_leak(10 * kMiB);
   known_peak();

@@ -103,8 +103,7 @@ void open_file(bool at_end) {
     return;
   }
   if (!tables::companion_path(engine->recording, ".memory", path, sizeof path)) return;
-  const char* const limit = secure_getenv("SONDE_MAX_SIZE");
-  if (engine->file.open(path, limit ? strtoull(limit, nullptr, 10) : 0) != 0) return;
+  if (engine->file.open(path, size_limit()) != 0) return;
   tell("memory.gap", gap);
   engine->file.add_property("memory.method", gap == 0 ? "every allocation" : "samples by bytes");
   engine->file.add_property("memory.native", hooks_in_use() ? "malloc and its like" : "not seen");
@@ -323,6 +322,7 @@ void forget_sample(void* block) {
 }
 
 void start_from_environment() {
+  read_environment();
   const char* const asked = secure_getenv("SONDE_MEMORY_LINES");
   if (!asked || !*asked) return;
   const Inside inside;

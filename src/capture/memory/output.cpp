@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/size_text.hpp"
 #include "trace/file_format.hpp"
 
 namespace sonde::memory {
@@ -18,6 +19,8 @@ namespace {
 
 using PathFunction = int (*)(char* path, std::size_t size);
 PathFunction recorder_path;
+char run_folder[PATH_MAX];  // empty: none was named
+std::uint64_t limit;
 
 std::int64_t nanoseconds(clockid_t clock) {
   timespec time{};
@@ -40,14 +43,22 @@ bool write_whole(int file, const file::FileHeader& header) {
 
 }  // namespace
 
+void read_environment() {
+  const char* const folder = secure_getenv("SONDE_RUN_DIR");
+  if (folder && strlen(folder) < sizeof run_folder) strcpy(run_folder, folder);
+  const char* const size = secure_getenv("SONDE_MAX_SIZE");
+  if (!size || !capture::parse_size(size, limit)) limit = 0;
+}
+
+std::uint64_t size_limit() { return limit; }
+
 void find_recorder() {
   recorder_path = reinterpret_cast<PathFunction>(dlsym(RTLD_DEFAULT, "sonde_path"));
 }
 
 bool recording_of_program(char* path, std::size_t size) {
   if (recorder_path && recorder_path(path, size)) return true;
-  const char* const folder = secure_getenv("SONDE_RUN_DIR");
-  if (!folder || !*folder) return false;
+  if (!run_folder[0]) return false;
   file::FileHeader header{};
   header.version = file::kVersion;
   header.chunk_bytes = file::kChunkBytes;
@@ -61,7 +72,7 @@ bool recording_of_program(char* path, std::size_t size) {
     header.program[i] = name[i] == '/' ? '_' : name[i];
   }
   const int length =
-      snprintf(path, size, "%s/%.100s-%d-%lld.sonde", folder, header.program,
+      snprintf(path, size, "%s/%.100s-%d-%lld.sonde", run_folder, header.program,
                static_cast<int>(getpid()), static_cast<long long>(header.first.wall));
   if (length < 0 || static_cast<std::size_t>(length) >= size) return false;
   const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);

@@ -5,6 +5,12 @@
 
 namespace sonde::memory {
 
+// What the environment says, read while the library is loaded and never again: rows are made inside
+// of malloc(), where a program may be about to build its environment anew (bash does).
+void read_environment();
+// SONDE_MAX_SIZE in bytes; 0 where there is no limit.
+std::uint64_t size_limit();
+
 // Looks for the recorder in this process. Once, when nothing is going on yet.
 void find_recorder();
 
