@@ -29,7 +29,10 @@ std::string_view base_name(std::string_view path) {
 // A file of the process, also where the process has another root folder, or the file was replaced.
 std::string file_of(pid_t pid, const Mapping& mapping, bool is_program) {
   if (is_program) return proc_path(pid, "exe");
-  if (!mapping.deleted) return path_of_mapped_file(pid, mapping.path);
+  if (!mapping.deleted) {
+    std::string path = path_of_mapped_file(pid, mapping.path);
+    if (::access(path.c_str(), F_OK) == 0) return path;
+  }
   char range[64];
   std::snprintf(range, sizeof range, "map_files/%llx-%llx",
                 static_cast<unsigned long long>(mapping.start),

@@ -70,10 +70,11 @@ void expect_order_of_times(const std::vector<ReadRecord>& records) {
   for (const ReadRecord& record : records) {
     const std::uint64_t finished = record.finished();
     if (finished == 0) continue;
-    ASSERT_GT(finished, last);
+    // The counter of arm64 ticks but 24 to 100 million times a second: two looks may see the same.
+    ASSERT_GE(finished, last);
     last = finished;
     if (record.type == file::RecordType::Slice) {
-      ASSERT_LT(record.a, record.b);
+      ASSERT_LE(record.a, record.b);
     }
   }
 }
