@@ -117,6 +117,7 @@ void append_json_section(std::string& out, const MxnetSection& section, MxnetTab
 const std::vector<std::string>& mxnet_sort_keys() {
   static const std::vector<std::string> kKeys = [] {
     std::vector<std::string> names;
+    names.reserve(kSortKeys.size());
     for (const auto& [name, sort] : kSortKeys) names.emplace_back(name);
     return names;
   }();
