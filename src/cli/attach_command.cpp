@@ -1,9 +1,7 @@
 #include "cli/attach_command.hpp"
 
 #include <fmt/format.h>
-#include <string.h>
 
-#include <cerrno>
 #include <optional>
 
 #include "base/format.hpp"
@@ -99,68 +97,71 @@ void AttachCommand::define(Options& options) {
   options.flag(force_, "--force", "replace the run that lies in the folder");
 }
 
-int AttachCommand::run() {
-  const Result<pid_t> process = parse_process(process_);
-  if (!process) return report_failure(process.error(), "attach");
+// What the options ask for.
+struct AttachCommand::Wish {
+  pid_t process = 0;
+  double seconds = 0;  // 0: until somebody ends it
+  std::uint64_t max_bytes = 0;
+};
+
+// How it went.
+struct AttachCommand::Outcome {
+  Totals totals;
   double seconds = 0;
+  double rounds_per_second = 0;
+  bool process_ended = false;
+};
+
+Result<AttachCommand::Wish> AttachCommand::read_options() const {
+  Wish wish;
+  const Result<pid_t> process = parse_process(process_);
+  if (!process) return process.error();
+  wish.process = *process;
   if (!duration_.empty()) {
-    const Result<double> parsed = parse_seconds("--duration", duration_);
-    if (!parsed) return report_failure(parsed.error(), "attach");
-    seconds = *parsed;
+    const Result<double> seconds = parse_seconds("--duration", duration_);
+    if (!seconds) return seconds.error();
+    wish.seconds = *seconds;
   }
   const Result<std::uint64_t> max_bytes =
       size_option("--max-size", max_size_.empty() ? kDefaultMaxSize : max_size_);
-  if (!max_bytes) return report_failure(max_bytes.error(), "attach");
+  if (!max_bytes) return max_bytes.error();
+  wish.max_bytes = *max_bytes;
   if (native_ && no_stop_) {
-    return report_failure(usage_error("--native needs threads to stop: not with --no-stop"),
-                          "attach");
+    return usage_error("--native needs threads to stop: not with --no-stop");
   }
+  return wish;
+}
 
-  // The process is looked at before anything is written.
-  const LiveMemory memory(*process);
-  if (const Result<PythonRuntime> python = find_python(*process, memory); !python) {
-    print_error(python.error().text());
-    return kExitFailure;
-  }
-  const std::vector<std::string> command = command_of(*process);
-  const Result<RunFolderWriter> folder = RunFolderWriter::begin(output_, command, force_);
-  if (!folder) {
-    print_error(folder.error().text());
-    return kExitFailure;
-  }
-
+Result<AttachCommand::Outcome> AttachCommand::record(const Wish& wish, const std::string& program,
+                                                     const RunFolderWriter& folder) const {
   SamplerOptions sampling = sampler_options(static_cast<double>(rate_), !no_stop_, native_);
   sampling.children = !no_children_;
-  Totals totals;
+  Outcome out;
   int write_failure = 0;
   PythonSampler sampler(
-      *process, sampling,
+      wish.process, sampling,
       [&](const PythonProcess& found) -> std::unique_ptr<ProcessSink> {
         auto file = std::make_unique<CountedFile>(
-            found, sampling, SampleFileOptions{folder->full_path(), *max_bytes, idle_}, totals);
+            found, sampling, SampleFileOptions{folder.full_path(), wish.max_bytes, idle_},
+            out.totals);
         if (file->error() == 0) return file;
         write_failure = file->error();
         return nullptr;
       },
       [](const Error& error) { print_warning(error.text()); });
-  if (const std::optional<Error> error = sampler.open_root()) {
-    folder->remove();
-    print_error(error->text());
-    return kExitFailure;
-  }
+  if (const std::optional<Error> error = sampler.open_root()) return *error;
   if (write_failure != 0) {
-    folder->remove();
-    print_error(write_error("cannot write samples", folder->path(), write_failure).text());
-    return kExitFailure;
+    return write_error("cannot write samples", folder.path(), write_failure);
   }
 
-  if (!quiet_ && seconds == 0) {
-    print_note(fmt::format("sampling process {}; Ctrl-C ends it", *process));
+  if (!quiet_ && wish.seconds == 0) {
+    print_note(fmt::format("sampling process {}; Ctrl-C ends it", wish.process));
   }
   const std::atomic<bool>& stop = stop_on_signals();
-  SystemAgent agent(folder->full_path() + "/system.sonde", command.front(), *process);
+  SystemAgent agent(folder.full_path() + "/system.sonde", program, wish.process);
   const std::uint64_t start = monotonic_nanos();
-  const std::uint64_t end = seconds > 0 ? start + static_cast<std::uint64_t>(seconds * 1e9) : 0;
+  const std::uint64_t end =
+      wish.seconds > 0 ? start + static_cast<std::uint64_t>(wish.seconds * 1e9) : 0;
   std::uint64_t next_agent = 0;
   sampler.run(stop, end, [&] {
     const std::uint64_t now = monotonic_nanos();
@@ -168,20 +169,49 @@ int AttachCommand::run() {
     agent.sample();
     next_agent = now + kAgentEvery;
   });
-  const double passed = static_cast<double>(monotonic_nanos() - start) / 1e9;
-  const double rate = sampler.actual_rate();
-  const bool ended = !sampler.alive();
+  out.seconds = static_cast<double>(monotonic_nanos() - start) / 1e9;
+  out.rounds_per_second = sampler.actual_rate();
+  out.process_ended = !sampler.alive();
   sampler.finish();
   agent.finish();
-  if (quiet_) return kExitOk;
-  print_run_summary(folder->path());
+  return out;
+}
+
+void AttachCommand::tell(const Wish& wish, const Outcome& outcome,
+                         const RunFolderWriter& folder) const {
+  print_run_summary(folder.path());
+  const Totals& totals = outcome.totals;
   if (totals.written == 0 && totals.left_out > 0) {
     print_note("all threads waited all the time: --idle records them too");
   }
   write_error_output(fmt::format(
       "sonde: {} of process {} in {:.1f} s ({:.1f} rounds/s, {} lost); {}; the run lies in {}\n",
-      format_plural(static_cast<std::int64_t>(totals.samples), "sample", "samples"), *process,
-      passed, rate, totals.lost, ended ? "it ended" : "it goes on", safe_text(folder->path())));
+      format_plural(static_cast<std::int64_t>(totals.samples), "sample", "samples"), wish.process,
+      outcome.seconds, outcome.rounds_per_second, totals.lost,
+      outcome.process_ended ? "it ended" : "it goes on", safe_text(folder.path())));
+}
+
+int AttachCommand::run() {
+  const Result<Wish> wish = read_options();
+  if (!wish) return report_failure(wish.error(), "attach");
+  const auto fail = [](const Error& error) {
+    print_error(error.text());
+    return kExitFailure;
+  };
+  // The process is looked at before anything is written.
+  const LiveMemory memory(wish->process);
+  if (const Result<PythonRuntime> python = find_python(wish->process, memory); !python) {
+    return fail(python.error());
+  }
+  const std::vector<std::string> command = command_of(wish->process);
+  const Result<RunFolderWriter> folder = RunFolderWriter::begin(output_, command, force_);
+  if (!folder) return fail(folder.error());
+  const Result<Outcome> outcome = record(*wish, command.front(), *folder);
+  if (!outcome) {
+    folder->remove();
+    return fail(outcome.error());
+  }
+  if (!quiet_) tell(*wish, *outcome, *folder);
   return kExitOk;
 }
 

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <string>
 
+#include "base/result.hpp"
 #include "cli/command.hpp"
+#include "cli/run_folder_writer.hpp"
 
 namespace sonde {
 
@@ -15,6 +17,16 @@ class AttachCommand : public Command {
   int run() override;
 
  private:
+  struct Wish;
+  struct Outcome;
+
+  Result<Wish> read_options() const;
+  // Samples until the time is over, somebody ends it, or the process is gone.
+  Result<Outcome> record(const Wish& wish, const std::string& program,
+                         const RunFolderWriter& folder) const;
+  // The summary and the place of the run.
+  void tell(const Wish& wish, const Outcome& outcome, const RunFolderWriter& folder) const;
+
   std::string process_;
   std::string duration_;
   std::string output_;
