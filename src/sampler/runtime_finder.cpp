@@ -67,6 +67,7 @@ std::vector<Candidate> candidates(pid_t pid, const std::vector<Mapping>& maps) {
     if (!is_new && mapping.start < at->second.mapping.start) at->second.mapping = mapping;
   }
   std::vector<Candidate> out;
+  out.reserve(files.size());
   for (auto& [path, candidate] : files) out.push_back(std::move(candidate));
   return out;
 }
