@@ -57,7 +57,7 @@ TEST(MxnetTables, OfAnotherRunHasTheRowsOfTheReference) {
     std::size_t at = text.find("MXNET_C_API\n");
     const std::size_t end = text.find("\n\n", at);
     for (; at < end; at = text.find('\n', at) + 1)
-      out += text.substr(at, text.find_first_of("\n", at) - at).substr(0, 40) + "\n";
+      out += text.substr(at, text.find('\n', at) - at).substr(0, 40) + "\n";
     return out;
   };
   EXPECT_EQ(names(report(data, "mxnet")), names(testing::read_file(reference)));
