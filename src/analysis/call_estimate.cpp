@@ -1,6 +1,7 @@
 #include "analysis/call_estimate.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace sonde {
@@ -74,7 +75,7 @@ class Estimate {
     const std::uint32_t node =
         tree_.child(parent, tree_.frame(trace_.text(row.name), trace_.text(row.file), row.line));
     tree_.add(node, 0, value(profile_.function_self, function) * share);
-    tree_.count(node, static_cast<std::int64_t>(calls + 0.5));
+    tree_.count(node, std::llround(calls));
     on_path_[function] = true;
     return {function, node, share, 0};
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <cmath>
 #include <optional>
 
 #include "base/format.hpp"
@@ -61,7 +62,7 @@ std::string head(pid_t pid, const std::string& command, const PythonSampler& sam
   return fmt::format(
       "Process {}{}: {}\n{} rounds/s of {}, {} missed; threads {}, {} busy; CPU {}, GIL {}\n", pid,
       sampler.processes() > 1 ? fmt::format(" and {} more", sampler.processes() - 1) : "", command,
-      static_cast<int>(sampler.actual_rate() + 0.5), static_cast<int>(sampler.options().rate),
+      std::lround(sampler.actual_rate()), static_cast<int>(sampler.options().rate),
       sampler.missed_rounds(), totals.threads, totals.busy, format_percent(totals.cpu_percent),
       format_percent(totals.lock_percent));
 }
