@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "trace/system_counters.hpp"
@@ -16,11 +18,62 @@ std::int64_t whole(double value) {
   return std::isfinite(value) ? std::llround(std::clamp(value, -kMost, kMost)) : 0;
 }
 
+struct Mean {
+  double sum = 0;
+  double most = 0;
+  std::size_t count = 0;
+
+  void add(double value) {
+    if (!std::isfinite(value)) return;
+    most = count == 0 ? value : std::max(most, value);
+    sum += value;
+    ++count;
+  }
+  std::optional<double> mean() const {
+    return count > 0 ? std::optional(sum / static_cast<double>(count)) : std::nullopt;
+  }
+  std::optional<double> peak() const { return count > 0 ? std::optional(most) : std::nullopt; }
+};
+
+struct GpuCurves {
+  Mean busy;
+  Mean memory;
+  Mean power;
+  Mean clock;
+  Mean temperature;
+  std::vector<double> busy_over_time;
+
+  void add(std::string_view name, double value) {
+    if (name == names::kGpuUse) {
+      busy.add(value);
+      if (std::isfinite(value)) busy_over_time.push_back(value);
+    }
+    if (name == names::kGpuMemory) memory.add(value);
+    if (name == names::kGpuPower) power.add(value);
+    if (name == names::kGpuClock) clock.add(value);
+    if (name == names::kGpuTemperature) temperature.add(value);
+  }
+
+  GpuUse finish(const std::string& device) {
+    GpuUse out;
+    out.device = device;
+    out.busy = busy.mean();
+    out.power = power.mean();
+    out.peak_power = power.peak();
+    out.clock = clock.mean();
+    out.temperature = temperature.peak();
+    out.peak_memory = whole(memory.most);
+    out.busy_over_time = std::move(busy_over_time);
+    return out;
+  }
+};
+
 class Reader {
  public:
   void add(std::string_view domain, std::string_view name, const CounterValue& value) {
     if (domain == names::kProcesses) add_process(name, value);
     if (domain == names::kMachine) add_machine(name, value);
+    if (domain.starts_with("gpu ")) add_gpu(domain.substr(4), name, value.value);
   }
 
   std::optional<SystemUse> finish() {
@@ -28,6 +81,7 @@ class Reader {
     use_.elapsed = use_.points.back().time - use_.points.front().time;
     if (use_.elapsed > 0) use_.process_cpu = 100 * cpu_time_ / static_cast<double>(use_.elapsed);
     if (total_time_ > 0) use_.machine_cpu = 100 * busy_time_ / total_time_;
+    for (auto& [device, gpu] : gpus_) use_.gpus.push_back(gpu.finish(device));
     return std::move(use_);
   }
 
@@ -70,7 +124,12 @@ class Reader {
     if (name == names::kTotalTime) total_time_ = value.value;
   }
 
+  void add_gpu(std::string_view device, std::string_view name, double value) {
+    gpus_[std::string(device)].add(name, value);
+  }
+
   SystemUse use_;
+  std::map<std::string, GpuCurves> gpus_;
   double cpu_time_ = 0;
   double busy_time_ = 0;
   double total_time_ = 0;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "trace/trace.hpp"
@@ -17,6 +18,18 @@ struct SystemPoint {
   std::int64_t threads = 0;
 };
 
+// A GPU, as the driver told of it; nothing where it did not.
+struct GpuUse {
+  std::string device;           // "0: NVIDIA H200"
+  std::optional<double> busy;   // percent of the time, mean
+  std::optional<double> power;  // watts, mean
+  std::optional<double> peak_power;
+  std::optional<double> clock;        // MHz, mean
+  std::optional<double> temperature;  // degrees Celsius, the most
+  std::int64_t peak_memory = 0;
+  std::vector<double> busy_over_time;
+};
+
 struct SystemUse {
   Nanos elapsed = 0;
   double process_cpu = 0;             // percent over the whole run; 100 is one core
@@ -28,6 +41,7 @@ struct SystemUse {
   std::int64_t bytes_read = 0;
   std::int64_t bytes_written = 0;
   std::vector<SystemPoint> points;  // ascending
+  std::vector<GpuUse> gpus;
 };
 
 // Whether the system agent wrote it: such a trace stands beside those of the processes.

@@ -1,5 +1,6 @@
 #include "report/views/memory.hpp"
 
+#include "analysis/device_memory.hpp"
 #include "analysis/memory_curve.hpp"
 #include "report/sparkline.hpp"
 #include "report/views/profile_choice.hpp"
@@ -95,6 +96,66 @@ Block allocations_block(const ProcessAllocations& all) {
   return out;
 }
 
+const char* text_of(DeviceMemory::Count count) {
+  switch (count) {
+    case DeviceMemory::Count::Allocated:
+      return "allocated";
+    case DeviceMemory::Count::Reserved:
+      return "reserved";
+    case DeviceMemory::Count::InUse:
+      return "in use";
+  }
+  return "";
+}
+
+Block devices_block(const std::vector<DeviceMemory>& devices, const ReportRequest& request,
+                    bool several) {
+  Block out{"devices", "Memory of devices", {}, "", {}};
+  Table table;
+  if (several) table.columns.push_back({.key = "trace", .header = "Trace", .cut = Cut::Middle});
+  table.columns.insert(
+      table.columns.end(),
+      {{.key = "device", .header = "Device", .cut = Cut::Middle},
+       {.key = "count", .header = "Memory"},
+       {.key = "peak_bytes", .header = "Peak", .type = CellType::Bytes},
+       {.key = "peak_time_ns", .header = "At", .type = CellType::Duration, .drop = 2},
+       {.key = "last_bytes", .header = "Last", .type = CellType::Bytes, .drop = 3},
+       {.key = "allocations", .header = "Allocations", .type = CellType::Integer, .drop = 4}});
+  if (!request.for_programs()) {
+    table.columns.push_back({.key = "curve", .header = "Over time", .drop = 1});
+  }
+  std::int64_t failed = 0;
+  bool in_use = false;
+  for (const DeviceMemory& memory : devices) {
+    std::vector<Cell> row;
+    if (several) row.emplace_back(trace_label(*memory.named));
+    const MemoryCurve& curve = memory.curve;
+    const bool counted = memory.count == DeviceMemory::Count::Allocated;
+    row.insert(row.end(),
+               {curve.label, text_cell(text_of(memory.count)), curve.peak, curve.peak_time,
+                curve.points.empty() ? Cell() : Cell(curve.points.back().bytes),
+                counted ? Cell(memory.allocations) : Cell()});
+    if (!request.for_programs()) row.emplace_back(spark_of(curve, request));
+    table.rows.push_back(std::move(row));
+    failed += memory.failed;
+    in_use = in_use || memory.count == DeviceMemory::Count::InUse;
+  }
+  out.content = std::move(table);
+  if (in_use) out.notes.emplace_back("In use: by all programs on the device, as the driver tells.");
+  if (failed > 0) {
+    out.notes.push_back(format_plural(failed, "allocation", "allocations") + " found no memory.");
+  }
+  return out;
+}
+
+std::vector<DeviceMemory> requested_devices(RunTraces traces, const ReportRequest& request) {
+  std::vector<DeviceMemory> devices = device_memory(traces);
+  std::erase_if(devices, [&](const DeviceMemory& memory) {
+    return !row_matches(request, {std::string_view(memory.curve.label)});
+  });
+  return devices;
+}
+
 std::vector<MemoryCurve> requested_curves(RunTraces traces, const ReportRequest& request) {
   std::vector<MemoryCurve> curves = memory_curves(traces);
   std::erase_if(curves, [&](const MemoryCurve& curve) {
@@ -111,8 +172,14 @@ Document memory_view(RunTraces traces, const ReportRequest& request) {
   out.title = view_title("Memory", traces, "all processes");
   out.csv_block = "curve";
   const std::vector<MemoryCurve> curves = requested_curves(traces, request);
-  out.blocks.push_back(processes_block(curves, request));
+  const std::vector<DeviceMemory> devices = requested_devices(traces, request);
+  if (!curves.empty() || devices.empty() || request.for_programs()) {
+    out.blocks.push_back(processes_block(curves, request));
+  }
   if (!curves.empty()) out.blocks.push_back(curve_block(curves, request));
+  if (!devices.empty()) {
+    out.blocks.push_back(devices_block(devices, request, traces.size() > 1));
+  }
   const ProcessAllocations all = process_allocations(traces);
   if (all.known) out.blocks.push_back(allocations_block(all));
   return out;

@@ -3,12 +3,28 @@
 #include <optional>
 
 #include "analysis/system_use.hpp"
+#include "report/sparkline.hpp"
 #include "report/views/rows.hpp"
 
 namespace sonde {
 namespace {
 
 constexpr std::size_t kPointsForPeople = 12;
+constexpr std::size_t kSparkWidth = 40;
+
+// At most `count` values, each the mean of an equal part.
+std::vector<double> means(const std::vector<double>& values, std::size_t count) {
+  if (values.size() <= count) return values;
+  std::vector<double> out(count, 0);
+  std::vector<double> weights(count, 0);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t part = i * count / values.size();
+    out[part] += values[i];
+    ++weights[part];
+  }
+  for (std::size_t i = 0; i < count; ++i) out[i] /= weights[i];
+  return out;
+}
 
 Block utilization_block(const SystemUse& use, const GpuTimesById& gpus) {
   Table table;
@@ -69,13 +85,49 @@ Block curve_block(const SystemUse& use, const ReportRequest& request) {
   return out;
 }
 
+Block gpus_block(const SystemUse& use, const ReportRequest& request) {
+  const auto cell = [](const std::optional<double>& value) {
+    return value ? Cell(*value) : Cell();
+  };
+  Table table;
+  table.columns = {
+      {.key = "gpu", .header = "GPU", .cut = Cut::Middle},
+      {.key = "busy_percent", .header = "Busy", .type = CellType::Percent},
+      {.key = "peak_memory_bytes", .header = "Peak memory", .type = CellType::Bytes},
+      {.key = "power_watts", .header = "Power (W)", .type = CellType::Real},
+      {.key = "peak_power_watts", .header = "at most", .type = CellType::Real, .drop = 3},
+      {.key = "clock_mhz", .header = "Clock (MHz)", .type = CellType::Real, .drop = 2},
+      {.key = "temperature_celsius", .header = "Hottest (C)", .type = CellType::Real, .drop = 4}};
+  if (!request.for_programs()) {
+    table.columns.push_back({.key = "curve", .header = "Busy over time", .drop = 1});
+  }
+  for (const GpuUse& gpu : use.gpus) {
+    std::vector<Cell> row = {gpu.device,           cell(gpu.busy),       gpu.peak_memory,
+                             cell(gpu.power),      cell(gpu.peak_power), cell(gpu.clock),
+                             cell(gpu.temperature)};
+    if (!request.for_programs()) {
+      row.emplace_back(sparkline(means(gpu.busy_over_time, kSparkWidth), request.render.unicode));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  Block out{"gpus", "GPUs, as the driver tells", std::move(table), "", {}};
+  out.notes.emplace_back(
+      "Busy: the share of the time in which any kernel ran, of whatever program; all numbers are "
+      "means of the "
+      "whole run unless they say otherwise.");
+  return out;
+}
+
 }  // namespace
 
 std::vector<Block> system_blocks(RunTraces traces, const GpuTimesById& gpus,
                                  const ReportRequest& request) {
   for (const NamedTrace& named : traces) {
     if (const std::optional<SystemUse> use = system_use(named.trace)) {
-      return {utilization_block(*use, gpus), totals_block(*use), curve_block(*use, request)};
+      std::vector<Block> out = {utilization_block(*use, gpus), totals_block(*use),
+                                curve_block(*use, request)};
+      if (!use->gpus.empty()) out.push_back(gpus_block(*use, request));
+      return out;
     }
   }
   return {};
