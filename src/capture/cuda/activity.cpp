@@ -161,7 +161,7 @@ bool is_kind_wanted(const char* name, bool usual) {
 
 void switch_kinds(bool enable) {
   for (const KindName& entry : kKinds) {
-    // Torch takes its memory in large pieces, and is asked itself what it does with them.
+    // Torch takes its memory in large pieces: these records say little there.
     const bool usual = entry.usual && !(strcmp(entry.name, "memory") == 0 && torch_is_loaded());
     if (!is_kind_wanted(entry.name, usual)) continue;
     const auto kind = static_cast<std::uint32_t>(entry.kind);
