@@ -221,7 +221,7 @@ def all_code(code):
 def nothing_but_probes():
     library = os.path.dirname(os.__file__)
     files = [PROGRAMS + "/*.py", HERE + "/*.py"] + [library + "/" + name for name in (
-        "*.py", "asyncio/*.py", "json/*.py", "email/*.py", "concurrent/futures/*.py", "unittest/*.py", "multiprocessing/*.py")]
+        "[b-d]*.py", "asyncio/*.py", "json/*.py", "concurrent/futures/*.py", "multiprocessing/*.py")]
     count = 0
     _agent.start(os.path.join(SCRATCH, "copies"))
     for path in sorted(path for pattern in files for path in glob.glob(pattern)):
@@ -235,7 +235,7 @@ def nothing_but_probes():
             check_copy(code)
             count += 1
     _agent.stop()
-    check(count > 5000, "code objects:", count)
+    check(count > 2000, "code objects:", count)
 
 
 # ---- Code that can have no copy -----------------------------------------------------------------
