@@ -49,31 +49,39 @@ __attribute__((noinline)) LineActivation* own_activation(LineThread& thread, Lin
   return push_frame(thread, frame, table) ? thread.top : nullptr;
 }
 
-__attribute__((noinline)) bool refresh(Probe& probe) {
-  if (epoch == 0 || !line_thread()) return false;
-  if (probe.epoch != epoch) find_row(probe);
-  return probe.row != nullptr;
+void count(tables::LineRow& row, LineActivation& activation) {
+  ++row.hits;
+  // The same line once more: its time goes on.
+  if (activation.row == &row) return;
+  const std::uint64_t now = sonde_ticks();
+  if (activation.row) activation.row->ticks += now - activation.start;
+  activation.row = &row;
+  activation.start = now;
 }
 
+// A probe that has not run in this recording, or a frame that is not the one on top.
+__attribute__((noinline)) int record_anew(Probe& probe) {
+  LineThread* const thread = epoch != 0 ? line_thread() : nullptr;
+  if (!thread) return 1;
+  if (probe.epoch != epoch) find_row(probe);
+  if (!probe.row) {
+    probe.epoch = kNever;  // comes here again: what is recorded may be chosen anew
+    return 1;
+  }
+  LineActivation* activation = thread->top;
+  if (activation->table != probe.table) activation = own_activation(*thread, *probe.table);
+  if (activation) count(*probe.row, *activation);
+  return 1;
+}
+
+// At each line of recorded code: nothing here saves a register, or asks what the epoch tells.
 int record(PyObject* object) {
   Probe& probe = *reinterpret_cast<Probe*>(object);
-  if (__builtin_expect(probe.epoch != epoch || !probe.row || !own_line_thread, 0)) {
-    if (!refresh(probe)) return 1;
-  }
-  LineThread& thread = *own_line_thread;
-  LineActivation* activation = thread.top;
-  if (__builtin_expect(activation->table != probe.table, 0)) {
-    activation = own_activation(thread, *probe.table);
-    if (!activation) return 1;
-  }
-  tables::LineRow* const row = probe.row;
-  ++row->hits;
-  // The same line once more: its time goes on.
-  if (activation->row == row) return 1;
-  const std::uint64_t now = sonde_ticks();
-  if (activation->row) activation->row->ticks += now - activation->start;
-  activation->row = row;
-  activation->start = now;
+  LineThread* const thread = own_line_thread;
+  if (__builtin_expect(probe.epoch != epoch || !thread, 0)) return record_anew(probe);
+  LineActivation& activation = *thread->top;
+  if (__builtin_expect(activation.table != probe.table, 0)) return record_anew(probe);
+  count(*probe.row, activation);
   return 1;
 }
 
