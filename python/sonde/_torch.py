@@ -112,6 +112,7 @@ def _begin(library, words, agent):
     _share_gpu(torch)
     if "modules" in words and agent is not None:
         _state["modules"] = _Modules(torch, agent).start()
+        _library.sonde_torch_modules(ctypes.c_void_p(agent.network_start()))
 
 
 def _loaded_library(name):

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "analysis/device_lines.hpp"
+#include "analysis/modules.hpp"
 #include "tests/gpu/recorded_programs.hpp"
 
 namespace sonde::testing {
@@ -95,6 +97,72 @@ TEST_P(RealTraining, StepsHaveTheKernelsThatTorchProfilerSaw) {
 }
 
 INSTANTIATE_TEST_SUITE_P(H200, RealTraining, ::testing::Values("resnet50", "transformer"));
+
+// Of all steps together, on all threads.
+TEST(RealRecording, OperatorsHaveTheCountsThatTorchProfilerSaw) {
+  const Trace trace = load("transformer");
+  std::vector<std::pair<Nanos, Nanos>> steps;
+  for (const SliceId slice : all_slices(trace)) {
+    const StringId* const category = trace.categories().find(slice);
+    if (category != nullptr && trace.text(*category) == "NVTX")
+      steps.emplace_back(trace.slices().start(slice), trace.slices().end(slice));
+  }
+  ASSERT_EQ(steps.size(), 5u);
+  std::map<std::string, std::int64_t, std::less<>> ours;
+  for (const SliceId slice : all_slices(trace)) {
+    const std::string name(trace.name(slice));
+    const bool is_operator = name.starts_with("aten::") ||
+                             name.find("Backward") != std::string::npos ||
+                             name.find("autograd::") != std::string::npos;
+    if (!is_operator || trace.slices().kind(slice) != SliceKind::Operator) continue;
+    const Nanos start = trace.slices().start(slice);
+    for (const auto& [begin, end] : steps) {
+      if (begin <= start && start < end) ++ours[name];
+    }
+  }
+  simdjson::dom::parser parser;
+  std::map<std::string, std::int64_t, std::less<>> theirs;
+  for (const auto& [name, count] :
+       simdjson::dom::object(expectation(parser, "transformer")["operators"])) {
+    theirs[std::string(name)] = std::int64_t(count);
+  }
+  EXPECT_EQ(theirs.size(), 100u);
+  EXPECT_EQ(ours, theirs);
+}
+
+TEST(RealRecording, GpuTimeHasItsLineAndItsModule) {
+  const Trace trace = load("transformer");
+  const Trace* const only = &trace;
+  const DeviceLines device = device_lines(std::span(&only, 1));
+  EXPECT_EQ(device.placed, device.whole);
+  std::map<std::int32_t, DeviceLines::Line> lines;
+  for (const DeviceLines::Line& line : device.lines) {
+    if (line.self == 0) continue;
+    EXPECT_TRUE(line.file.ends_with("/tests/gpu/train.py")) << line.file;
+    lines[line.line] = line;
+  }
+  // self.head(self.encoder(self.embed(tokens))), the loss, the optimizer's step.
+  EXPECT_EQ(lines[28].work, 1120);
+  EXPECT_EQ(lines[28].function, "Transformer.forward");
+  EXPECT_GT(lines[28].backward, lines[28].total / 2);
+  EXPECT_EQ(lines[48].work, 40);
+  EXPECT_EQ(lines[51].work, 49);
+  EXPECT_EQ(lines[51].backward, 0);
+  std::map<std::string, ModuleStats> modules;
+  for (const ModuleStats& stats : module_stats(trace)) {
+    modules[std::string(trace.text(stats.name))] = stats;
+  }
+  constexpr std::int64_t kCalls = 8;  // five steps, and three before them
+  EXPECT_EQ(modules["nn.Module: Transformer"].calls, kCalls);
+  EXPECT_EQ(modules["nn.Module: Transformer.encoder.layers.1.linear2"].calls, kCalls);
+  // Its three parts stand in that line, and it does nothing else.
+  Nanos parts = 0;
+  for (const char* part : {"embed", "encoder", "head"}) {
+    parts += modules["nn.Module: Transformer." + std::string(part)].device_total;
+  }
+  const auto total = static_cast<double>(lines[28].total);
+  EXPECT_NEAR(static_cast<double>(parts), total, 0.01 * total);
+}
 
 // Cut anywhere, and with any byte changed, a file gives a trace.
 TEST(RealRecording, DamagedFilesAreRead) {

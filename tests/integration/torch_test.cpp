@@ -110,7 +110,8 @@ TEST_F(TorchRunTest, KnowsShapesAndLinksForwardToBackward) {
   EXPECT_EQ(links["aten::addmm -> AddmmBackward0"], 3 * kSteps);
 }
 
-// Torch takes another way through its code where there are hooks, and cannot compile what they call.
+// Torch takes another way through its code where there are hooks, and cannot compile what they
+// call.
 TEST_F(TorchRunTest, LeavesTheModulesWithoutHooks) {
   const std::string script =
       "import torch\n"
@@ -123,6 +124,35 @@ TEST_F(TorchRunTest, LeavesTheModulesWithoutHooks) {
       run_process({SONDE_BINARY, "run", "-q", "-o", run(), "--", kPython, "-c", script});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(result.out, "0 0 0 0\n");
+}
+
+// Without batches that tell of it, the first step begins with the module that makes the first node.
+TEST_F(TorchRunTest, TheFirstStepHoldsItsModulesWhole) {
+  const std::string script =
+      "import torch\n"
+      "net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())\n"
+      "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+      "for _ in range(2):\n"
+      "    optimizer.zero_grad()\n"
+      "    net(torch.ones(2, 4)).sum().backward()\n"
+      "    optimizer.step()\n";
+  const ProcessResult result =
+      run_process({SONDE_BINARY, "run", "-q", "-o", run(), "--", kPython, "-c", script});
+  ASSERT_EQ(result.status, 0) << result.err;
+  Result<LoadedSet> set = load_traces({run()});
+  ASSERT_TRUE(set);
+  std::size_t modules = 0;
+  for (const NamedTrace& named : set->traces) {
+    const auto& slices = named.trace.slices();
+    for (const SliceId slice : all_slices(named.trace)) {
+      if (slices.kind(slice) != SliceKind::Module) continue;
+      ++modules;
+      SliceId outer = slice;
+      while (slices.parent(outer).valid()) outer = slices.parent(outer);
+      EXPECT_EQ(slices.kind(outer), SliceKind::Step) << named.trace.name(slice);
+    }
+  }
+  EXPECT_EQ(modules, 6u);
 }
 
 TEST_F(TorchRunTest, FindsStepsModulesBatchesAndTheOptimizerByItself) {

@@ -42,6 +42,13 @@ void enter(PyObject* network) {
   if (namer) running.begin(name_of(network), nullptr, SONDE_KIND_MODULE);
 }
 
+// For the recorder of operators, which calls with or without the interpreter's lock.
+std::uint64_t network_began() { return running.began(); }
+
+PyObject* network_start(PyObject*, PyObject*) {
+  return PyLong_FromVoidPtr(reinterpret_cast<void*>(network_began));
+}
+
 PyObject* name_network(PyObject*, PyObject* arguments) {
   PyObject* network = nullptr;
   const char* text = nullptr;
@@ -145,6 +152,9 @@ PyMethodDef network_methods[] = {
      "watch_networks(code, namer): calls of that code are calls of its first argument, a network's "
      "module, and are recorded; None where enter_network() and leave_network() tell of them. "
      "namer(module, inside) names one that is new."},
+    {"network_start", network_start, METH_NOARGS,
+     "The address of a function in C, `uint64_t began(void)`: when the outermost call at work on "
+     "the calling thread began, in ticks; 0 where there is none."},
     {"name_network", name_network, METH_VARARGS, "name_network(module, name)"},
     {"forget_network", forget_network, METH_O, "forget_network(id): the module died."},
     {"enter_network", enter_network, METH_O, "A call of that module begins on this thread."},

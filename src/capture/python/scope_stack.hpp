@@ -30,6 +30,8 @@ class ScopeStack {
   }
 
   bool empty() const { return depth_ == 0; }
+  // When the outermost scope began, in ticks; 0 where none is open or nothing records.
+  std::uint64_t began() const { return depth_ > 0 ? open_[0].start : 0; }
 
  private:
   static constexpr int kMaxDepth = 256;

@@ -32,6 +32,10 @@ std::atomic<std::uint64_t> lost{0};
 using Place = std::uint32_t (*)();
 Place place = nullptr;
 
+// When the outermost module at work on the calling thread began; null where nobody knows.
+using Began = std::uint64_t (*)();
+Began module_began = nullptr;
+
 // An operator at work.
 struct Running {
   const void* record;
@@ -74,8 +78,11 @@ void note_begin(std::uint64_t now) {
 void note_operator(std::uint32_t sequence, bool outermost, std::uint64_t now) {
   const std::uint64_t base = steps.base.load(std::memory_order_relaxed) + 1;
   if (sequence > base) {
+    // A step that began inside of a module would overlap it.
+    const Began began = __atomic_load_n(&module_began, __ATOMIC_ACQUIRE);
+    const std::uint64_t module = began ? began() : 0;
     const std::uint64_t candidate = steps.candidate.load(std::memory_order_relaxed);
-    note_begin(candidate != 0 ? candidate : now);
+    note_begin(module != 0 ? module : candidate != 0 ? candidate : now);
   } else if (sequence == base && outermost) {
     steps.candidate.store(now, std::memory_order_relaxed);
   }
@@ -267,6 +274,12 @@ SONDE_API int sonde_torch_probed(const void* tensor, const char* name) {
 // without the interpreter's lock). Before sonde_torch_start().
 SONDE_API void sonde_torch_places(void* function) {
   if (handles[0] == 0) place = reinterpret_cast<Place>(function);
+}
+
+// `function` tells when the outermost module at work on the calling thread began, in ticks
+// (uint64_t function(void)), 0 for none.
+SONDE_API void sonde_torch_modules(void* function) {
+  __atomic_store_n(&module_began, reinterpret_cast<Began>(function), __ATOMIC_RELEASE);
 }
 
 SONDE_API int sonde_torch_start(int shapes) {
