@@ -67,11 +67,11 @@ def _paths(variable):
 def _line_paths(package):
     """Whose lines are recorded: the program's own, neither the standard library's nor installed packages'."""
     include = _paths("SONDE_PYTHON_INCLUDE") or ["/"]
-    exclude = _paths("SONDE_PYTHON_EXCLUDE") + [package, os.path.dirname(os.__file__)]
-    for path in sys.path:
-        if os.path.basename(path) in ("site-packages", "dist-packages"):
-            exclude.append(path)
-    return include, exclude
+    foreign = [package, os.path.dirname(os.__file__)]
+    foreign += [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
+    # What is asked for by its own name is recorded.
+    asked = [path.rstrip("/") for path in include]
+    return include, _paths("SONDE_PYTHON_EXCLUDE") + [path for path in foreign if path.rstrip("/") not in asked]
 
 
 def _start(agent, words, package):

@@ -305,6 +305,9 @@ def include_and_exclude():
     check(files("--include", "one") == {"module_one.py"}, files("--include", "one"))
     library = os.path.dirname(json.__file__)
     check("encoder.py" in files("--include", library), files("--include", library))
+    # Also the whole library, which is left out otherwise.
+    whole = files("--include", os.path.dirname(library))
+    check("encoder.py" in whole and script_name not in whole, whole)
     result = record([PYTHON, script], ("--python", "line", "--include", "nowhere"))
     check(result.returncode == 2 and "nowhere" in result.stderr, result)
 
