@@ -1,19 +1,19 @@
 #include "analysis/device_memory.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <string>
 #include <tuple>
 
+#include "base/saturated.hpp"
 #include "trace/system_counters.hpp"
 
 namespace sonde {
 namespace {
 
+namespace names = system_counters;
+
 constexpr std::int32_t kCpu = 0;
-// As the reader of CUPTI's records calls it.
-constexpr std::string_view kTaken = "memory taken from CUDA, GPU ";
 
 void add_point(MemoryCurve& curve, Nanos time, std::int64_t bytes) {
   if (bytes > curve.peak) {
@@ -43,8 +43,7 @@ class Collector {
       if (allocation->bytes > 0) ++memory.allocations;
       std::int64_t& total = totals[device];
       // What was there before the recording may be freed in it.
-      if (__builtin_add_overflow(total, allocation->bytes, &total)) total = INT64_MAX;
-      total = std::max<std::int64_t>(total, 0);
+      total = std::max<std::int64_t>(saturated_sum(total, allocation->bytes), 0);
       if (allocation->total_allocated != kNoNumber) total = allocation->total_allocated;
       add_point(memory.curve, allocation->time, total);
       if (allocation->total_reserved != kNoNumber && allocation->total_reserved > 0) {
@@ -56,18 +55,17 @@ class Collector {
 
   void add_counters() {
     const Trace& trace = named_.trace;
-    const StringId in_use = trace.strings().find(system_counters::kGpuMemory);
+    const StringId in_use = trace.strings().find(names::kGpuMemory);
     for (const CounterValue& value : trace.counters()) {
       const std::string_view counter = trace.text(value.counter);
       const std::string_view domain = trace.text(trace.track(value.track).name);
-      constexpr double kMost = 9e18;
-      if (!std::isfinite(value.value)) continue;
-      const auto bytes = std::llround(std::clamp(value.value, 0.0, kMost));
-      if (counter.starts_with(kTaken)) {
-        const std::string device = "GPU " + std::string(counter.substr(kTaken.size()));
+      const std::int64_t bytes = std::max<std::int64_t>(saturated_round(value.value), 0);
+      if (counter.starts_with(names::kTakenFromCuda)) {
+        const std::string device =
+            "GPU " + std::string(counter.substr(names::kTakenFromCuda.size()));
         add_point(entry(with_name(device), DeviceMemory::Count::Reserved).curve, value.time, bytes);
-      } else if (in_use.valid() && value.counter == in_use && domain.starts_with("gpu ")) {
-        const std::string device = "GPU " + std::string(domain.substr(4));
+      } else if (in_use.valid() && value.counter == in_use && domain.starts_with(names::kGpu)) {
+        const std::string device = "GPU " + std::string(domain.substr(names::kGpu.size()));
         add_point(entry(device, DeviceMemory::Count::InUse).curve, value.time, bytes);
       }
     }

@@ -1,19 +1,16 @@
 #include "analysis/memory_curve.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
 
+#include "base/saturated.hpp"
 #include "trace/system_counters.hpp"
 
 namespace sonde {
 namespace {
 
-std::int64_t whole_bytes(double value) {
-  constexpr double kMost = 9e18;
-  return std::isfinite(value) ? std::llround(std::clamp(value, 0.0, kMost)) : 0;
-}
+std::int64_t whole_bytes(double value) { return std::max<std::int64_t>(saturated_round(value), 0); }
 
 std::string label_of(const Trace& trace, const std::string& worker, const CounterValue& value) {
   const Track& track = trace.track(value.track);
@@ -124,7 +121,7 @@ std::vector<MemoryCurve::Point> thin_out(const std::vector<MemoryCurve::Point>& 
 ProcessAllocations process_allocations(std::span<const NamedTrace> traces) {
   ProcessAllocations out;
   const auto add = [](std::int64_t& into, std::int64_t value) {
-    if (__builtin_add_overflow(into, value, &into)) into = value > 0 ? INT64_MAX : INT64_MIN;
+    into = saturated_sum(into, value);
   };
   for (const NamedTrace& named : traces) {
     for (const ProcessMemory::Site& site : named.trace.process_memory().sites) {

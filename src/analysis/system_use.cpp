@@ -6,17 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/saturated.hpp"
 #include "trace/system_counters.hpp"
 
 namespace sonde {
 namespace {
 
 namespace names = system_counters;
-
-std::int64_t whole(double value) {
-  constexpr double kMost = 9e18;
-  return std::isfinite(value) ? std::llround(std::clamp(value, -kMost, kMost)) : 0;
-}
 
 struct Mean {
   double sum = 0;
@@ -62,7 +58,7 @@ struct GpuCurves {
     out.peak_power = power.peak();
     out.clock = clock.mean();
     out.temperature = temperature.peak();
-    out.peak_memory = whole(memory.most);
+    out.peak_memory = saturated_round(memory.most);
     out.busy_over_time = std::move(busy_over_time);
     return out;
   }
@@ -73,7 +69,8 @@ class Reader {
   void add(std::string_view domain, std::string_view name, const CounterValue& value) {
     if (domain == names::kProcesses) add_process(name, value);
     if (domain == names::kMachine) add_machine(name, value);
-    if (domain.starts_with("gpu ")) add_gpu(domain.substr(4), name, value.value);
+    if (domain.starts_with(names::kGpu))
+      add_gpu(domain.substr(names::kGpu.size()), name, value.value);
   }
 
   std::optional<SystemUse> finish() {
@@ -93,7 +90,7 @@ class Reader {
   }
 
   void add_process(std::string_view name, const CounterValue& value) {
-    const std::int64_t number = whole(value.value);
+    const std::int64_t number = saturated_round(value.value);
     if (name == names::kCpuTime) {
       cpu_time_ = value.value;
       seen_ = true;

@@ -62,7 +62,7 @@ struct GpuSampler::Library {
       char name[nvml::kNameBytes] = {};
       if (functions.nvmlDeviceGetName(gpu.device, name, sizeof name) != 0) name[0] = 0;
       name[sizeof name - 1] = 0;
-      std::string domain = std::string(names::kGpu) + " " + std::to_string(i);
+      std::string domain = std::string(names::kGpu) + std::to_string(i);
       if (name[0] != 0) domain += std::string(": ") + name;
       gpu.domain = writer.add_domain(domain);
       gpus.push_back(gpu);

@@ -34,7 +34,7 @@ inline constexpr std::string_view kTotalTime = "core time (ns)";  // busy and id
 inline constexpr std::string_view kMemoryUsed = "memory used";
 
 // Each GPU has a domain of its own: "gpu 0: NVIDIA H200".
-inline constexpr std::string_view kGpu = "gpu";
+inline constexpr std::string_view kGpu = "gpu ";         // what it begins with
 inline constexpr std::string_view kGpuUse = "busy (%)";  // of the time, since about the last sample
 inline constexpr std::string_view kGpuMemoryUse = "memory busy (%)";
 inline constexpr std::string_view kGpuMemory = "memory used";
@@ -42,5 +42,8 @@ inline constexpr std::string_view kGpuPower = "power (W)";
 inline constexpr std::string_view kGpuClock = "clock (MHz)";
 inline constexpr std::string_view kGpuMemoryClock = "memory clock (MHz)";
 inline constexpr std::string_view kGpuTemperature = "temperature (C)";
+
+// What a process took from CUDA for a framework that hands it out itself; the GPU's number follows.
+inline constexpr std::string_view kTakenFromCuda = "memory taken from CUDA, GPU ";
 
 }  // namespace sonde::system_counters

@@ -7,7 +7,7 @@
 namespace {
 
 struct my_domain {
-  static constexpr char const* name = "a.cpp.library";
+  static constexpr char const* name = "a C++ program";
 };
 struct my_category {
   static constexpr char const* name = "loading";

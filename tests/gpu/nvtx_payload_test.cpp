@@ -116,7 +116,7 @@ TEST_F(NvtxCpp, RangesMarksAndEachTypeOfPayload) {
             (Texts{"payload=18446744073709551615; ", "payload=-1; ", "payload=2.500000; ",
                    "payload=4000000000; ", "payload=-5; ", "payload=0.250000; "}));
   const SliceId inner = slices_named(trace_, "registered once").front();
-  EXPECT_EQ(trace_.text(*trace_.categories().find(inner)), "a.cpp.library");
+  EXPECT_EQ(trace_.text(*trace_.categories().find(inner)), "a C++ program");
 }
 
 }  // namespace

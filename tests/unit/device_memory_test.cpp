@@ -4,6 +4,7 @@
 
 #include "analysis/system_use.hpp"
 #include "import/loader.hpp"
+#include "tests/support/counters.hpp"
 #include "tests/support/files.hpp"
 #include "trace/builder.hpp"
 #include "trace/system_counters.hpp"
@@ -22,19 +23,6 @@ void allocate(TraceBuilder& builder, Nanos time, std::int32_t type, std::int32_t
   allocation.bytes = bytes;
   allocation.total_allocated = total;
   builder.add_allocation(allocation);
-}
-
-void count(TraceBuilder& builder, Nanos time, std::string_view domain, std::string_view name,
-           double value) {
-  Track track;
-  track.type = TrackType::Counter;
-  track.name = builder.intern(domain);
-  CounterValue counter;
-  counter.time = time;
-  counter.track = builder.add_track(track);
-  counter.counter = builder.intern(name);
-  counter.value = value;
-  builder.add_counter(counter);
 }
 
 std::vector<NamedTrace> one(TraceBuilder& builder) {
@@ -100,10 +88,10 @@ TEST(DeviceMemory, SumsThatAreTooLargeStayLarge) {
 
 TEST(DeviceMemory, KnowsWhatTheDriverTells) {
   TraceBuilder builder;
-  count(builder, 1, "gpu 0: Card", names::kGpuMemory, 600);
-  count(builder, 2, "gpu 0: Card", names::kGpuMemory, 900);
-  count(builder, 2, "machine", names::kMemoryUsed, 5e9);
-  count(builder, 3, "GPU", "memory taken from CUDA, GPU 0", 64);
+  test::add_counter(builder, 1, "gpu 0: Card", names::kGpuMemory, 600);
+  test::add_counter(builder, 2, "gpu 0: Card", names::kGpuMemory, 900);
+  test::add_counter(builder, 2, "machine", names::kMemoryUsed, 5e9);
+  test::add_counter(builder, 3, "GPU", std::string(names::kTakenFromCuda) + "0", 64);
   const std::vector<NamedTrace> traces = one(builder);
   const std::vector<DeviceMemory> memory = device_memory(traces);
   ASSERT_EQ(memory.size(), 2u);
@@ -132,12 +120,13 @@ TEST(SystemUse, TellsOfTheGpus) {
   TraceBuilder builder;
   builder.meta().format = "sonde";
   for (const Nanos time : {Nanos{0}, Nanos{1'000'000'000}}) {
-    count(builder, time, names::kProcesses, names::kCpuTime, static_cast<double>(time) / 2);
-    count(builder, time, names::kProcesses, names::kResident, 1 << 20);
-    count(builder, time, names::kMachine, names::kBusyTime, 1);
-    count(builder, time, "gpu 0: Card", names::kGpuUse, time == 0 ? 20 : 60);
-    count(builder, time, "gpu 0: Card", names::kGpuPower, time == 0 ? 100 : 300);
-    count(builder, time, "gpu 0: Card", names::kGpuMemory, time == 0 ? 7 : 5);
+    test::add_counter(builder, time, names::kProcesses, names::kCpuTime,
+                      static_cast<double>(time) / 2);
+    test::add_counter(builder, time, names::kProcesses, names::kResident, 1 << 20);
+    test::add_counter(builder, time, names::kMachine, names::kBusyTime, 1);
+    test::add_counter(builder, time, "gpu 0: Card", names::kGpuUse, time == 0 ? 20 : 60);
+    test::add_counter(builder, time, "gpu 0: Card", names::kGpuPower, time == 0 ? 100 : 300);
+    test::add_counter(builder, time, "gpu 0: Card", names::kGpuMemory, time == 0 ? 7 : 5);
   }
   const std::vector<NamedTrace> traces = one(builder);
   const std::optional<SystemUse> use = system_use(traces[0].trace);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "report/views/devices.hpp"
+#include "tests/support/counters.hpp"
 #include "trace/builder.hpp"
 #include "trace/system_counters.hpp"
 
@@ -19,15 +20,7 @@ Trace system_trace(double process_percent, double machine_percent) {
   TraceBuilder builder;
   builder.meta().format = "sonde";
   const auto add = [&](Nanos time, std::string_view domain, std::string_view name, double value) {
-    Track track;
-    track.type = TrackType::Counter;
-    track.name = builder.intern(domain);
-    CounterValue counter;
-    counter.time = time;
-    counter.track = builder.add_track(track);
-    counter.counter = builder.intern(name);
-    counter.value = value;
-    builder.add_counter(counter);
+    test::add_counter(builder, time, domain, name, value);
   };
   for (const Nanos time : {Nanos{0}, kElapsed}) {
     const auto part = static_cast<double>(time) / 100;

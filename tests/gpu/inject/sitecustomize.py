@@ -23,12 +23,12 @@ class CallWatch:
     """As `sonde run` does: the lines of CUDA's calls, where something is imported that makes them."""
 
     def __init__(self, library):
-        self.library = library
+        self.beside = library
 
     def find_spec(self, name, path=None, target=None):
         if name in ("cuda", "cupy", "triton"):
             sys.meta_path.remove(self)
-            agent = load_agent(self.library)
+            agent = load_agent(self.beside)
             if agent is not None:
                 agent.start_places()
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "trace/system_counters.hpp"
+
 namespace sonde::cupti {
 
 void DeviceMemory::finish() {
@@ -30,8 +32,8 @@ void DeviceMemory::finish() {
     CounterValue value;
     value.time = allocation.time;
     value.track = context_.tracks.domain(TrackType::Counter, builder.intern("GPU"));
-    value.counter =
-        builder.intern("memory taken from CUDA, GPU " + std::to_string(allocation.device));
+    value.counter = builder.intern(std::string(system_counters::kTakenFromCuda) +
+                                   std::to_string(allocation.device));
     value.value = static_cast<double>(total);
     builder.add_counter(value);
   }
