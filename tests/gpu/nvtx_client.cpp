@@ -13,9 +13,7 @@
 #ifdef SONDE_REAL_NVTX
 #include <nvtx3/nvToolsExt.h>
 #else
-#include <dlfcn.h>
-
-#include <cstdlib>
+#include "nvtx_injection.hpp"
 
 #include "capture/nvtx/nvtx_abi.hpp"
 
@@ -38,21 +36,9 @@ int function_table(int module, abi::FunctionTable* table, unsigned* size) {
   return 1;
 }
 
-const void* export_table(std::uint32_t id) {
-  static const abi::CallbacksTable kTable = {sizeof(abi::CallbacksTable), function_table};
-  return id == abi::kCallbacksTable ? &kTable : nullptr;
-}
-
 void initialize() {
-  static const bool done = [] {
-    const char* const path = std::getenv("NVTX_INJECTION64_PATH");
-    void* const library = path ? ::dlopen(path, RTLD_LAZY) : nullptr;
-    const auto start = library ? reinterpret_cast<int (*)(abi::GetExportTable)>(
-                                     ::dlsym(library, "InitializeInjectionNvtx2"))
-                               : nullptr;
-    return start && start(export_table);
-  }();
-  (void)done;
+  static const void* const library = sonde::testing::start_injection<function_table>();
+  (void)library;
 }
 
 template <typename Result, typename Slot, typename... Arguments>

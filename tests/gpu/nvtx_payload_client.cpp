@@ -13,9 +13,7 @@
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #else
-#include <dlfcn.h>
-
-#include <cstdlib>
+#include "nvtx_injection.hpp"
 #endif
 
 namespace abi = sonde::capture::nvtx;
@@ -46,23 +44,15 @@ int function_table(int module, abi::FunctionTable* table, unsigned* size) {
   return 1;
 }
 
-const void* export_table(std::uint32_t id) {
-  static const abi::CallbacksTable kTable = {sizeof(abi::CallbacksTable), function_table};
-  return id == abi::kCallbacksTable ? &kTable : nullptr;
-}
-
 void initialize() {
   static const bool done = [] {
-    const char* const path = std::getenv("NVTX_INJECTION64_PATH");
-    void* const library = path ? ::dlopen(path, RTLD_LAZY) : nullptr;
+    void* const library = sonde::testing::start_injection<function_table>();
     if (!library) return false;
-    const auto start = reinterpret_cast<int (*)(abi::GetExportTable)>(
-        ::dlsym(library, "InitializeInjectionNvtx2"));
     const auto extension = reinterpret_cast<int (*)(abi::ModuleInfo*)>(
         ::dlsym(library, "InitializeInjectionNvtxExtension"));
     abi::ModuleSegment segment = {0, 63, slots};
     abi::ModuleInfo information = {3, sizeof information, 2, 0x0104, 1, &segment, nullptr, nullptr};
-    return start && extension && start(export_table) && extension(&information);
+    return extension && extension(&information);
   }();
   (void)done;
 }
